@@ -1,0 +1,172 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""What GateBot needs of a forge. ``bot.gitcode`` implements it; nothing else knows which forge it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import IntEnum, StrEnum
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Priority(IntEnum):
+    """Who goes first when the call budget is short (lower value first)."""
+
+    REPLY = 0
+    ACT = 1
+    OBSERVE = 2
+    SYNC = 3
+
+
+class Role(StrEnum):
+    """Standing of a login in a repository, weakest first."""
+
+    ANYONE = "anyone"
+    AUTHOR = "author"
+    COLLABORATOR = "collaborator"
+    MAINTAINER = "maintainer"
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class PullRequest(_Value):
+    """A pull request as read now. ``repo`` names are ``owner/name``; times are aware."""
+
+    repo: str
+    number: int
+    state: str  # "open" | "closed" | "merged": the adapter folds the forge's spellings
+    title: str
+    body: str
+    author: str
+    head_sha: str
+    head_ref: str
+    head_repo: str
+    head_url: str  # clone URL of the source repository
+    base_ref: str
+    base_sha: str
+    base_url: str
+    labels: frozenset[str] = frozenset()
+    draft: bool = False
+    html_url: str = ""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+class Comment(_Value):
+    """A comment on a pull request. Both ids are kept: the forge uses one for edits, the other for threads."""
+
+    note_id: int
+    discussion_id: str
+    author: str
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    on_line: bool = False
+    path: str = ""
+    line: int = 0
+    resolved: bool = False
+    outdated: bool = False
+    reply_authors: tuple[str, ...] = ()
+
+
+class CommentRef(_Value):
+    """Ids of a comment that was just written."""
+
+    note_id: int
+    discussion_id: str
+
+
+class ChangedFile(_Value):
+    """One file of the pull request's diff; ``patch`` is unified-diff hunks, empty when too large or binary."""
+
+    path: str
+    old_path: str
+    status: str  # "added" | "modified" | "deleted" | "renamed"
+    patch: str
+    additions: int = 0
+    deletions: int = 0
+    too_large: bool = False
+
+
+class Forge(Protocol):
+    """Reads and writes pull requests. Every method may raise ``bot.errors`` types, sorted by remedy."""
+
+    async def login(self) -> str: ...
+
+    async def pull_request(self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE) -> PullRequest: ...
+
+    async def open_pull_requests(
+        self, repo: str, *, updated_after: datetime | None = None, priority: Priority = Priority.SYNC
+    ) -> list[PullRequest]: ...
+
+    async def comments(
+        self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE
+    ) -> list[Comment]: ...
+
+    async def comment(self, repo: str, note_id: int, *, priority: Priority = Priority.OBSERVE) -> Comment: ...
+
+    async def create_comment(
+        self,
+        repo: str,
+        number: int,
+        body: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        file_level: bool = False,
+        priority: Priority = Priority.ACT,
+    ) -> CommentRef: ...
+
+    async def edit_comment(
+        self, repo: str, note_id: int, body: str, *, priority: Priority = Priority.ACT
+    ) -> None: ...
+
+    async def delete_comment(self, repo: str, note_id: int, *, priority: Priority = Priority.ACT) -> None: ...
+
+    async def reply(
+        self, repo: str, number: int, discussion_id: str, body: str, *, priority: Priority = Priority.REPLY
+    ) -> CommentRef: ...
+
+    async def resolve(
+        self, repo: str, number: int, discussion_id: str, *, priority: Priority = Priority.ACT
+    ) -> None: ...
+
+    async def add_labels(
+        self, repo: str, number: int, labels: tuple[str, ...], *, priority: Priority = Priority.ACT
+    ) -> None: ...
+
+    async def remove_label(
+        self, repo: str, number: int, label: str, *, priority: Priority = Priority.ACT
+    ) -> None: ...
+
+    async def changed_files(
+        self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE
+    ) -> list[ChangedFile]: ...
+
+    async def file_text(
+        self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE
+    ) -> str | None: ...
+
+    async def role(
+        self, repo: str, number: int, login: str, *, priority: Priority = Priority.OBSERVE
+    ) -> Role: ...
+
+    async def may_push(self, repo: str, *, priority: Priority = Priority.OBSERVE) -> bool: ...
+
+    async def close(self) -> None: ...

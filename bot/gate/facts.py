@@ -1,0 +1,159 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""What ``observe`` read just now. A value: ``decide`` sees the world only through it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.gate.finding import Finding
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class PullRequestFacts(_Value):
+    """The pull request as read now; ``state`` is ``open``, ``closed`` or ``merged``."""
+
+    number: int
+    repo: str
+    state: str
+    author: str
+    title: str
+    body: str
+    head_sha: str
+    head_ref: str
+    head_repo: str
+    base_ref: str
+    labels: frozenset[str] = frozenset()
+    draft: bool = False
+    html_url: str = ""
+
+
+class CommandRequest(_Value):
+    """A slash command taken from the inbox, in the order typed.
+
+    ``role`` is one of ``anyone``, ``author``, ``collaborator``, ``maintainer``, or ``unknown`` when the look-up failed.
+    """
+
+    name: str
+    arguments: str
+    author: str
+    role: str
+    note_id: int
+    at: datetime
+
+
+class Suggestion(_Value):
+    """A near miss: what was typed and the command it probably meant."""
+
+    typed: str
+    meant: str
+    author: str
+    note_id: int
+
+
+class TemplateVerdict(_Value):
+    """The description checked against the base branch's template; ``missing`` holds ready texts, one per item."""
+
+    complete: bool
+    missing: tuple[str, ...] = ()
+    template_path: str = ""
+    body_digest: str = ""
+
+
+class RobotNote(_Value):
+    """A comment of the gate robot that means something to the gate.
+
+    ``kind`` is ``check_failed``, ``trigger_refused``, ``pipeline_running`` or ``pipeline_result``.
+    """
+
+    kind: str
+    at: datetime
+    note_id: int
+    reasons: tuple[str, ...] = ()
+    build_number: int = 0
+
+
+class GateRequest(_Value):
+    """A ``/check-pr`` or ``/retest`` comment addressed to the gate robot, whoever wrote it."""
+
+    name: str
+    author: str
+    note_id: int
+    at: datetime
+    by_bot: bool = False
+
+
+class BuildFacts(_Value):
+    """The newest build of this pull request that is not ``ABORTED``."""
+
+    number: int
+    url: str
+    result: str | None
+    running: bool
+    started_at: datetime
+    duration_ms: int = 0
+    head_sha: str = ""
+    failed_stages: tuple[str, ...] = ()
+    failed_tests: tuple[str, ...] = ()
+
+
+class JudgedFinding(_Value):
+    """A finding with the verdict of triage: ``pr``, ``unrelated``, ``infrastructure`` or ``process``, and why."""
+
+    finding: Finding
+    verdict: str
+    reasons: tuple[str, ...] = ()
+    repairable: bool = False
+
+
+class DiagnosisFacts(_Value):
+    """The log of one finished build, read and judged."""
+
+    build_number: int
+    findings: tuple[JudgedFinding, ...] = ()
+    excerpt: tuple[str, ...] = ()
+    complete: bool = True
+
+
+class ActionResult(_Value):
+    """What became of an action: ``outcome`` is ``done``, ``refused`` or ``failed``; ``data`` is the action's own."""
+
+    effect_key: str
+    kind: str
+    outcome: str
+    detail: str = ""
+    data: dict[str, str] = {}
+
+
+class Facts(_Value):
+    """Everything one wake-up may know."""
+
+    now: datetime
+    bot_login: str
+    pr: PullRequestFacts
+    template: TemplateVerdict | None = None
+    commands: tuple[CommandRequest, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    robot_notes: tuple[RobotNote, ...] = ()
+    gate_requests: tuple[GateRequest, ...] = ()
+    build: BuildFacts | None = None
+    diagnosis: DiagnosisFacts | None = None
+    may_push: bool = False
+    results: tuple[ActionResult, ...] = ()
