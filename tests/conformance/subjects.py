@@ -1,0 +1,107 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""The libraries under test, behind the same few calls: PyTorch's DTensor and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+
+Word = str
+"""A placement in words: ``R`` or ``S0``, ``S1`` … or ``P`` (partial sum)."""
+
+
+class Subject(Protocol):
+    """What the sweep needs of a DTensor library."""
+
+    name: str
+
+    def mesh(self, shape: tuple[int, ...]) -> Any:
+        """A CPU mesh over all ranks."""
+
+    def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
+        """Cuts a tensor that every rank holds in full, without communication."""
+
+    def is_distributed(self, value: Any) -> bool:
+        """Whether ``value`` is this library's tensor."""
+
+    def full(self, value: Any) -> torch.Tensor:
+        """The global tensor on every rank."""
+
+
+class TorchSubject:
+    """``torch.distributed.tensor``."""
+
+    name = "torch"
+
+    def mesh(self, shape: tuple[int, ...]) -> Any:
+        """A CPU mesh over all ranks."""
+        from torch.distributed.device_mesh import init_device_mesh
+
+        return init_device_mesh("cpu", shape)
+
+    def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
+        """Cuts a tensor that every rank holds in full, without communication."""
+        from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+        placements = [Replicate() if word == "R" else Shard(int(word[1:])) for word in words]
+        return distribute_tensor(tensor, mesh, placements, src_data_rank=None)
+
+    def is_distributed(self, value: Any) -> bool:
+        """Whether ``value`` is a ``torch.distributed.tensor.DTensor``."""
+        from torch.distributed.tensor import DTensor
+
+        return isinstance(value, DTensor)
+
+    def full(self, value: Any) -> torch.Tensor:
+        """The global tensor on every rank."""
+        result: torch.Tensor = value.full_tensor()
+        return result
+
+
+class OursSubject:
+    """``hyper_parallel``."""
+
+    name = "ours"
+
+    def mesh(self, shape: tuple[int, ...]) -> Any:
+        """A CPU mesh over all ranks."""
+        from hyper_parallel import init_device_mesh
+
+        names = ("dp", "tp", "pp")[: len(shape)]
+        return init_device_mesh("cpu", shape, mesh_dim_names=names)
+
+    def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
+        """Cuts a tensor that every rank holds in full, without communication."""
+        from hyper_parallel import Replicate, Shard, distribute_tensor
+
+        placements = [Replicate() if word == "R" else Shard(int(word[1:])) for word in words]
+        return distribute_tensor(tensor, mesh, placements)
+
+    def is_distributed(self, value: Any) -> bool:
+        """Whether ``value`` is a ``hyper_parallel.DTensor``."""
+        from hyper_parallel import DTensor
+
+        return isinstance(value, DTensor)
+
+    def full(self, value: Any) -> torch.Tensor:
+        """The global tensor on every rank."""
+        result: torch.Tensor = value.full_tensor()
+        return result
+
+
+SUBJECTS: dict[str, Subject] = {"torch": TorchSubject(), "ours": OursSubject()}
