@@ -38,8 +38,8 @@ class StageResult(_Value):
 class Build(_Value):
     """A build as read now.
 
-    ``result`` is ``SUCCESS``, ``UNSTABLE``, ``FAILURE``, ``NOT_BUILT``, ``ABORTED`` or ``None``. ``running`` is true while
-    either ``building`` or ``inProgress`` is set, or ``result`` is missing: the log may still grow until both are clear.
+    ``result`` is ``SUCCESS``, ``UNSTABLE``, ``FAILURE``, ``NOT_BUILT``, ``ABORTED`` or ``None``. ``running`` is true
+    while either ``building`` or ``inProgress`` is set, or ``result`` is missing: the log may grow until both are clear.
     """
 
     number: int
@@ -79,28 +79,42 @@ class TestCase(_Value):
 class BuildServer(Protocol):
     """Reads, starts and stops builds of one gate job. Raises ``bot.errors`` types, sorted by remedy."""
 
-    async def builds_of(self, number: int, *, limit: int = 100) -> list[Build]: ...
+    async def builds_of(self, number: int, *, limit: int = 100) -> list[Build]:
+        """Builds of one pull request, newest number first; PR 64 never matches PR 647. ``ABORTED`` ones included."""
+        ...
 
-    """Builds of one pull request, newest number first; PR 64 never matches PR 647."""
+    async def recent(self, *, limit: int = 100) -> list[Build]:
+        """The job's newest builds of whatever pull request, newest number first."""
+        ...
 
-    async def recent(self, *, limit: int = 100) -> list[Build]: ...
+    async def build(self, build_number: int) -> Build:
+        """One build as it is now. Raises ``NotFound`` when it was rotated away."""
+        ...
 
-    async def build(self, build_number: int) -> Build: ...
+    async def start(self, parameters: Mapping[str, str]) -> int:
+        """Starts the job and returns the queue id. ``RetryLater.effect_unknown`` means: look before starting again."""
+        ...
 
-    async def start(self, parameters: Mapping[str, str]) -> int: ...
+    async def queue_item(self, queue_id: int) -> QueueItem:
+        """What became of a start; still answers once the server has forgotten the queue, by the builds' queue id."""
+        ...
 
-    """Starts the job and returns the queue id."""
+    async def stop(self, build_number: int) -> None:
+        """Asks a running build to end as ``ABORTED``; no error when it has ended already."""
+        ...
 
-    async def queue_item(self, queue_id: int) -> QueueItem: ...
+    def console(self, build_number: int) -> AsyncIterator[bytes]:
+        """Streams the clean console log in chunks, never the whole log at once. Read it after the build has ended."""
+        ...
 
-    async def stop(self, build_number: int) -> None: ...
+    async def stages(self, build_number: int) -> list[StageResult]:
+        """The build's stages in order; empty when the server does not tell them."""
+        ...
 
-    def console(self, build_number: int) -> AsyncIterator[bytes]: ...
+    async def tests(self, build_number: int) -> list[TestCase] | None:
+        """The published test report, or ``None`` when the job publishes none."""
+        ...
 
-    """Streams ``consoleText`` in chunks; never the whole log at once."""
-
-    async def stages(self, build_number: int) -> list[StageResult]: ...
-
-    async def tests(self, build_number: int) -> list[TestCase] | None: ...
-
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Closes connections; the object is not used afterwards."""
+        ...
