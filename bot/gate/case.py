@@ -21,6 +21,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.gate.facts import CommandRequest
+
 
 class Phase(StrEnum):
     """Where the case rests."""
@@ -32,6 +34,8 @@ class Phase(StrEnum):
     BUILDING = "building"  # a build runs
     LABELS = "labels"  # SUCCESS; waiting for the second label
     REPAIRING = "repairing"  # a repair was asked for; its result decides
+    OFFERED = "offered"  # the findings can be repaired, but a person must say /autofix first
+    DRAFT = "draft"  # nothing runs until the pull request is ready or a person asks
     ENDED = "ended"
 
 
@@ -67,8 +71,52 @@ class Commit(BaseModel):
     places: tuple[str, ...] = ()
 
 
+class Unresolved(BaseModel):
+    """A finding that is still open, kept for the report after the log itself is gone."""
+
+    model_config = ConfigDict(frozen=True)
+    stage: str
+    rule: str
+    place: str
+    verdict: str
+    message: str = ""
+    why: str = ""
+    repairable: bool = False
+
+
 class Case(BaseModel):
-    """State of one pull request. ``version`` guards stored cases against older code."""
+    """State of one pull request.
+
+    Attributes:
+        version: Guards stored cases against older code.
+        round: Grows with each run through the gate and never shrinks; part of effect keys.
+        head_since: When this head was first seen here.
+        poll_since: Start of the polling schedule (the time of ``/retest``, or of the phase).
+        request_at: When ``/check-pr`` was asked in this round, by the forge's clock where known.
+        request_note: Id of that comment; 0 while unknown.
+        retest_at: When ``/retest`` was asked in this round, by us or by a person.
+        followed: The command that counts was typed by a person.
+        label_since: First time each gate label was seen without a gap.
+        build_floor: Builds up to this number do not answer this round's request.
+        lost_since: When the build of this round could first not be found.
+        retriggers: Automatic second tries already used for this head, by reason.
+        reason: Why the case ended or waits, as a text id of ``bot.texts.gate``.
+        reason_values: Fields of that text.
+        robot_reasons: What the gate robot found missing in the description.
+        checked_digest: Digest of the description that was last judged.
+        forced: A person asked for this round, so the draft state and our own template check do not hold it back.
+        pending_key: Effect key whose failure would leave the case without a next event.
+        repairs: Repairs asked for so far; part of their effect keys.
+        repair_counted: The repair that runs was counted as a patch attempt and is given back if nothing is pushed.
+        handled: Commands that were answered, newest last, as ``note id:name``.
+        held: Commands that wait for a log to be read.
+        last_request_note: Newest comment with a gate command that was taken in.
+        last_robot_note: Newest refusal of the robot that was taken in.
+        rounds_at: Starts of the rounds of the last 24 hours.
+        sticky_digests: Digest of the last text per comment that is edited in place.
+        edits: Edits of such comments so far; part of their effect keys.
+        judged_build: Build whose findings were routed.
+    """
 
     model_config = ConfigDict(frozen=True)
     version: int = 1
@@ -88,6 +136,35 @@ class Case(BaseModel):
     commits: tuple[Commit, ...] = ()
     timeline: tuple[TimelineEntry, ...] = ()
     comments_posted: int = 0
+    head_since: datetime | None = None
+    poll_since: datetime | None = None
+    request_at: datetime | None = None
+    request_note: int = 0
+    retest_at: datetime | None = None
+    followed: bool = False
+    label_since: dict[str, datetime] = {}
+    build_floor: int = 0
+    build_url: str = ""
+    build_result: str = ""
+    lost_since: datetime | None = None
+    retriggers: tuple[str, ...] = ()
+    reason: str = ""
+    reason_values: dict[str, str] = {}
+    robot_reasons: tuple[str, ...] = ()
+    checked_digest: str = ""
+    forced: bool = False
+    pending_key: str = ""
+    repairs: int = 0
+    repair_counted: bool = False
+    handled: tuple[str, ...] = ()
+    held: tuple[CommandRequest, ...] = ()
+    last_request_note: int = 0
+    last_robot_note: int = 0
+    rounds_at: tuple[datetime, ...] = ()
+    sticky_digests: dict[str, str] = {}
+    edits: int = 0
+    judged_build: int = 0
+    unresolved: tuple[Unresolved, ...] = ()
 
     @property
     def key(self) -> str:

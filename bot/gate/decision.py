@@ -29,8 +29,8 @@ class Action(BaseModel):
     """Base of all actions.
 
     Attributes:
-        effect_key: Names the effect, not the attempt: ``owner/repo#647:check-pr:<head sha>:1``. The act step carries out each
-            key at most once, however often the wake-up is replayed.
+        effect_key: Names the effect, not the attempt: ``owner/repo#647:check-pr:<head sha>:1``. The act step carries
+            out each key at most once, however often the wake-up is replayed.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,7 +53,11 @@ class Reply(Action):
 
 
 class UpsertSticky(Action):
-    """Create or edit in place the one comment of ours with this ``marker`` (``template``, ``summary``, ``report``)."""
+    """Create or edit in place the one comment of ours with this ``marker``.
+
+    Markers: ``template`` (what the description lacks), ``summary`` (state, later the final report),
+    ``patch`` (a proposed fix), ``flake`` (evidence for maintainers).
+    """
 
     kind: Literal["upsert_sticky"] = "upsert_sticky"
     marker: str
@@ -110,15 +114,7 @@ class CheapReview(Action):
 
 
 AnyAction = (
-    PostCommand
-    | Reply
-    | UpsertSticky
-    | AddLabel
-    | RemoveLabel
-    | StartBuild
-    | PublishReview
-    | Repair
-    | CheapReview
+    PostCommand | Reply | UpsertSticky | AddLabel | RemoveLabel | StartBuild | PublishReview | Repair | CheapReview
 )
 
 

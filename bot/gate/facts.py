@@ -43,6 +43,7 @@ class PullRequestFacts(_Value):
     labels: frozenset[str] = frozenset()
     draft: bool = False
     html_url: str = ""
+    head_at: datetime | None = None  # when the head was pushed, where known
 
 
 class CommandRequest(_Value):
@@ -91,7 +92,10 @@ class RobotNote(_Value):
 
 
 class GateRequest(_Value):
-    """A ``/check-pr`` or ``/retest`` comment addressed to the gate robot, whoever wrote it."""
+    """A ``/check-pr`` or ``/retest`` comment that the gate robot reads too, whoever wrote it.
+
+    A person's command without a request of the same ``note_id`` (an alias, the CLI) is carried out by GateBot itself.
+    """
 
     name: str
     author: str
@@ -115,12 +119,18 @@ class BuildFacts(_Value):
 
 
 class JudgedFinding(_Value):
-    """A finding with the verdict of triage: ``pr``, ``unrelated``, ``infrastructure`` or ``process``, and why."""
+    """A finding with the verdict of triage: ``pr``, ``unrelated``, ``infrastructure`` or ``process``, and why.
+
+    ``in_diff`` is false when the fix would lie outside the pull request's files; ``broken_on_base`` is true when the
+    same item fails on the target branch as well.
+    """
 
     finding: Finding
     verdict: str
     reasons: tuple[str, ...] = ()
     repairable: bool = False
+    in_diff: bool = True
+    broken_on_base: bool = False
 
 
 class DiagnosisFacts(_Value):
@@ -133,7 +143,13 @@ class DiagnosisFacts(_Value):
 
 
 class ActionResult(_Value):
-    """What became of an action: ``outcome`` is ``done``, ``refused`` or ``failed``; ``data`` is the action's own."""
+    """What became of an action: ``outcome`` is ``done``, ``refused`` or ``failed``; ``data`` is the action's own.
+
+    For ``kind == "repair"`` the data are: ``status`` (``pushed``, ``proposed``, ``refused`` or ``head-moved``),
+    ``sha``, ``subject``, ``rules`` and ``places`` (one per line), ``patch`` (unified diff), ``scope`` (``outside`` when
+    the fix would leave the pull request's files) and ``reason`` (for people). ``failed`` means that trouble on our
+    side prevented the action and a second try may help.
+    """
 
     effect_key: str
     kind: str
@@ -157,3 +173,5 @@ class Facts(_Value):
     diagnosis: DiagnosisFacts | None = None
     may_push: bool = False
     results: tuple[ActionResult, ...] = ()
+    label_times: dict[str, datetime] = {}  # when a label was put on, where the forge tells
+    build_lost: bool = False  # the build or queue entry that we wait for is known to be gone
