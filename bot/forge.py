@@ -107,19 +107,27 @@ class ChangedFile(_Value):
 class Forge(Protocol):
     """Reads and writes pull requests. Every method may raise ``bot.errors`` types, sorted by remedy."""
 
-    async def login(self) -> str: ...
+    async def login(self) -> str:
+        """The login of the account that GateBot acts as (``GET /user``)."""
+        ...
 
-    async def pull_request(self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE) -> PullRequest: ...
+    async def pull_request(self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE) -> PullRequest:
+        """The pull request as it is now (``GET /pulls/{n}``)."""
+        ...
 
     async def open_pull_requests(
         self, repo: str, *, updated_after: datetime | None = None, priority: Priority = Priority.SYNC
-    ) -> list[PullRequest]: ...
+    ) -> list[PullRequest]:
+        """Open pull requests, the most recently updated first (``GET /pulls``)."""
+        ...
 
-    async def comments(
-        self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE
-    ) -> list[Comment]: ...
+    async def comments(self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE) -> list[Comment]:
+        """Every comment, oldest first, replies folded into ``reply_authors`` (``GET /pulls/{n}/comments``)."""
+        ...
 
-    async def comment(self, repo: str, note_id: int, *, priority: Priority = Priority.OBSERVE) -> Comment: ...
+    async def comment(self, repo: str, note_id: int, *, priority: Priority = Priority.OBSERVE) -> Comment:
+        """One comment with its path and line (``GET /pulls/comments/{note_id}``)."""
+        ...
 
     async def create_comment(
         self,
@@ -131,42 +139,59 @@ class Forge(Protocol):
         line: int = 0,
         file_level: bool = False,
         priority: Priority = Priority.ACT,
-    ) -> CommentRef: ...
+    ) -> CommentRef:
+        """Write a comment: plain, on a line of the new file, or on a file (``POST /pulls/{n}/comments``).
 
-    async def edit_comment(
-        self, repo: str, note_id: int, body: str, *, priority: Priority = Priority.ACT
-    ) -> None: ...
+        Never sent twice: ``RetryLater`` with ``effect_unknown`` asks the caller to look for it first.
+        """
+        ...
 
-    async def delete_comment(self, repo: str, note_id: int, *, priority: Priority = Priority.ACT) -> None: ...
+    async def edit_comment(self, repo: str, note_id: int, body: str, *, priority: Priority = Priority.ACT) -> None:
+        """Replace the text of an own comment (``PATCH /pulls/comments/{note_id}``)."""
+        ...
+
+    async def delete_comment(self, repo: str, note_id: int, *, priority: Priority = Priority.ACT) -> None:
+        """Remove an own comment; one that is gone is fine (``DELETE /pulls/comments/{note_id}``)."""
+        ...
 
     async def reply(
         self, repo: str, number: int, discussion_id: str, body: str, *, priority: Priority = Priority.REPLY
-    ) -> CommentRef: ...
+    ) -> CommentRef:
+        """Answer in a thread (``POST /pulls/{n}/discussions/{discussion_id}/comments``); never sent twice."""
+        ...
 
-    async def resolve(
-        self, repo: str, number: int, discussion_id: str, *, priority: Priority = Priority.ACT
-    ) -> None: ...
+    async def resolve(self, repo: str, number: int, discussion_id: str, *, priority: Priority = Priority.ACT) -> None:
+        """Mark a thread as resolved (``PUT /pulls/{n}/comments/{discussion_id}``)."""
+        ...
 
     async def add_labels(
         self, repo: str, number: int, labels: tuple[str, ...], *, priority: Priority = Priority.ACT
-    ) -> None: ...
+    ) -> None:
+        """Put labels on; one that is there is fine (``POST /pulls/{n}/labels``)."""
+        ...
 
-    async def remove_label(
-        self, repo: str, number: int, label: str, *, priority: Priority = Priority.ACT
-    ) -> None: ...
+    async def remove_label(self, repo: str, number: int, label: str, *, priority: Priority = Priority.ACT) -> None:
+        """Take a label off; one that is not there is fine (``DELETE /pulls/{n}/labels/{name}``)."""
+        ...
 
     async def changed_files(
         self, repo: str, number: int, *, priority: Priority = Priority.OBSERVE
-    ) -> list[ChangedFile]: ...
+    ) -> list[ChangedFile]:
+        """The files of the diff with their hunks (``GET /pulls/{n}/files``, else ``files.json``)."""
+        ...
 
-    async def file_text(
-        self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE
-    ) -> str | None: ...
+    async def file_text(self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE) -> str | None:
+        """A file's text at a branch, tag or commit; ``None`` if there is none (``GET /contents/{path}``)."""
+        ...
 
-    async def role(
-        self, repo: str, number: int, login: str, *, priority: Priority = Priority.OBSERVE
-    ) -> Role: ...
+    async def role(self, repo: str, number: int, login: str, *, priority: Priority = Priority.OBSERVE) -> Role:
+        """The strongest standing of ``login`` for this pull request (``GET /collaborators/{login}/permission``)."""
+        ...
 
-    async def may_push(self, repo: str, *, priority: Priority = Priority.OBSERVE) -> bool: ...
+    async def may_push(self, repo: str, *, priority: Priority = Priority.OBSERVE) -> bool:
+        """Whether GateBot's account may push to ``repo`` (``GET /collaborators/self-permission``)."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Let go of connections and of whoever waits for the call budget."""
+        ...

@@ -37,6 +37,7 @@ from bot.clock import Clock, SystemClock
 __all__ = ["Clock", "ScaledClock", "SystemClock", "VirtualClock"]
 
 DEFAULT_START = datetime(2026, 6, 12, 1, 0, 0, tzinfo=UTC)
+_TICKS = 3
 
 
 class VirtualClock:
@@ -45,8 +46,9 @@ class VirtualClock:
     Args:
         start: The time of day at the beginning (aware).
         grace: Real seconds without any activity of this clock (a sleep begun, a hold taken or given back) after which
-            :meth:`running` takes the world to be idle. It covers work the clock cannot see: a request on its way
-            through a socket, a task about to run. Work that takes longer must :meth:`hold` the clock.
+            :meth:`running` takes the world to be idle, seen at three moments in a row so that a loop that was blocked
+            is not taken for an idle one. It covers work the clock cannot see: a request on its way through a socket, a
+            task about to run. Work that takes longer, or runs in another thread, must :meth:`hold` the clock.
     """
 
     def __init__(self, start: datetime = DEFAULT_START, *, grace: float = 0.03) -> None:
@@ -59,7 +61,7 @@ class VirtualClock:
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._holds: dict[asyncio.Task[object] | None, int] = {}
         self._asleep: set[asyncio.Task[object] | None] = set()
-        self._touched = time.monotonic()
+        self._quiet_ticks = 0
 
     def now(self) -> datetime:
         """The virtual time of day."""
@@ -130,9 +132,9 @@ class VirtualClock:
 
     async def _run(self) -> None:
         while True:
-            await asyncio.sleep(self._grace / 3)
-            quiet = time.monotonic() - self._touched >= self._grace
-            if quiet and not self._is_held() and (due := self._next_due()) is not None:
+            await asyncio.sleep(self._grace / _TICKS)
+            self._quiet_ticks += 1
+            if self._quiet_ticks >= _TICKS and not self._is_held() and (due := self._next_due()) is not None:
                 self._wake_until(due)
 
     def _is_held(self) -> bool:
@@ -152,7 +154,7 @@ class VirtualClock:
         self._touch()
 
     def _touch(self) -> None:
-        self._touched = time.monotonic()
+        self._quiet_ticks = 0
 
 
 class ScaledClock:
