@@ -14,10 +14,10 @@
 # ============================================================================
 """Sweeps the OpInfo data base on gloo ranks, our library and PyTorch's DTensor side by side.
 
-    python -m tests.conformance.sweep --ranks 2 --sizes even --subject ours,torch --out docs/conformance.md
+    python -m tests.conformance.sweep --mesh 2 --sizes even --subject ours,torch --out docs/conformance.md
 
-Each entry's verdict is one line of a JSONL file, so a stopped run goes on where it was (``--resume FILE``); an entry that
-hangs or crashes costs only itself.
+Each entry's verdict is one line of a JSONL file, so a stopped run goes on where it was (``--resume FILE``); an entry
+that hangs or crashes costs only itself.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def render(title: str, command: str, verdicts: Verdicts) -> str:
 
 def write_section(path: Path, title: str, section: str) -> None:
     """Replaces this run's section of the document and leaves the other runs' alone."""
-    head = "# Conformance with the OpInfo data base\n\nWritten by `python -m tests.conformance.sweep`; one section per run.\n"
+    head = "# Conformance with OpInfo\n\nWritten by `python -m tests.conformance.sweep`; one section per run.\n"
     old = path.read_text(encoding="utf-8") if path.exists() else head
     parts = old.split("\n## ")
     kept = [parts[0].rstrip("\n")] + [

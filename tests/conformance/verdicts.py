@@ -26,8 +26,8 @@ FORWARD_ORDER = ("ok", "notimpl", "error", "wrong", "desync")
 def entry_verdict(answers: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Merges the ranks (the worse counts) and names the entry's worst outcome.
 
-    ``forward`` is one of ``ok notimpl error wrong desync untested``; a single wrong value outweighs errors. ``gradient`` is
-    the same, judged only where the forward was right, and ``none`` where the operator has no gradient.
+    ``forward`` is one of ``ok notimpl error wrong desync untested``; a single wrong value outweighs errors.
+    ``gradient`` is the same, judged only where the forward was right, and ``none`` where the operator has no gradient.
     """
     merged: Counter[str] = Counter()
     examples: list[str] = []

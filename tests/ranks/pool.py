@@ -14,8 +14,8 @@
 # ============================================================================
 """A pool of gloo ranks that is started once and reused; a hang or a crash costs only the call that caused it.
 
-Each rank is a process of its own. The parent sends ``(module, function, arguments)`` to all ranks and collects one answer from
-each. ``Verdict`` tells what became of the call; after anything but ``done`` the ranks are killed and started afresh.
+Each rank is a process of its own. The parent sends ``(module, function, arguments)`` to all ranks and collects one
+answer from each. ``Verdict`` tells what became of the call; after anything but ``done`` the ranks are started afresh.
 """
 
 from __future__ import annotations
