@@ -1,0 +1,167 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""``gatebot diagnose``: reads a local log without forge or Jenkins, prints JSON or a readable report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bot.diagnosis.blocks import BlockReader
+from bot.diagnosis.clean import clean_line
+from bot.diagnosis.engine import Diagnoser
+from bot.diagnosis.model import Cause, Diagnosis
+from bot.diagnosis.templates import GreenTemplates
+from bot.texts import diagnosis as texts
+
+CHUNK = 1 << 20
+_SHOWN_CAUSES = 20
+_SHOWN_LINES = 60
+
+
+def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The diagnosis as plain data; keys are those of the dataclasses."""
+    data = asdict(diagnosis)
+    for cause in data["causes"]:
+        cause["finding"] = {
+            key: cause["finding"][key] for key in ("tool", "rule", "file", "line", "function", "message")
+        }
+    return data
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def learn_green(paths: Sequence[str]) -> GreenTemplates | None:
+    """Reads logs of green builds.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    if not paths:
+        return None
+    green = GreenTemplates()
+    for path in paths:
+        reader = BlockReader()
+        with Path(path).open("rb") as stream:
+            for chunk in _chunks(stream):
+                for block in reader.feed(chunk):
+                    green.learn(clean_line(raw, 0).text for raw in block.split(b"\n"))
+        for block in reader.close():
+            green.learn(clean_line(raw, 0).text for raw in block.split(b"\n"))
+    return green
+
+
+def read_log(path: str, green: GreenTemplates | None = None) -> Diagnosis:
+    """Diagnoses a file, or standard input for ``-``.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    diagnoser = Diagnoser(green=green)
+    if path == "-":
+        for chunk in _chunks(sys.stdin.buffer):
+            diagnoser.feed(chunk)
+    else:
+        with Path(path).open("rb") as stream:
+            for chunk in _chunks(stream):
+                diagnoser.feed(chunk)
+    return diagnoser.close()
+
+
+def run(log_path: str, *, as_json_text: bool = False, language: str = "zh", green: Sequence[str] = ()) -> int:
+    """Runs the command.
+
+    Args:
+        log_path: Path of the log, ``-`` for standard input.
+        as_json_text: Print one JSON document instead of the report.
+        language: ``zh`` or ``en`` for the report.
+        green: Paths of logs of green builds of the same job.
+
+    Returns:
+        0 when the log was read, whatever it says; 2 when it cannot be read.
+    """
+    words = texts.words(language)
+    try:
+        diagnosis = read_log(log_path, learn_green(green))
+    except OSError as error:
+        print(words["unreadable"].format(path=error.filename or log_path, why=error.strerror), file=sys.stderr)
+        return 2
+    if as_json_text:
+        json.dump(as_json(diagnosis), sys.stdout, ensure_ascii=False)
+        print()
+    else:
+        _report(diagnosis, words, Console(soft_wrap=True, highlight=False))
+    return 0
+
+
+def _report(diagnosis: Diagnosis, words: dict[str, str], console: Console) -> None:
+    console.print(
+        words["head"].format(
+            lines=diagnosis.lines,
+            findings=len(diagnosis.findings) + diagnosis.dropped,
+            causes=len(diagnosis.causes),
+            confidence=f"{diagnosis.confidence:.0%}",
+        )
+    )
+    if diagnosis.failed_stages:
+        console.print(words["stages"].format(stages=escape(", ".join(diagnosis.failed_stages))))
+    for note in diagnosis.notes:
+        console.print(f"[yellow]{words[note]}[/yellow]")
+    if diagnosis.causes:
+        console.print(_cause_table(diagnosis.causes, words))
+    if len(diagnosis.causes) > _SHOWN_CAUSES:
+        console.print(words["more"].format(number=len(diagnosis.causes) - _SHOWN_CAUSES))
+    shown = 0
+    for part in diagnosis.excerpt:
+        if shown >= _SHOWN_LINES:
+            break
+        console.print(
+            f"[bold]{words['excerpt'].format(first=part.first_line, last=part.last_line, why=escape(part.why))}[/bold]"
+        )
+        for offset, text in enumerate(part.text):
+            console.print(f"[dim]{part.first_line + offset:>7}[/dim] {escape(text[:300])}")
+        shown += len(part.text)
+    if not diagnosis.causes and not diagnosis.excerpt:
+        console.print(words["nothing"])
+
+
+def _cause_table(causes: Sequence[Cause], words: dict[str, str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for key in ("column_count", "column_class", "column_stage", "column_rule", "column_place", "column_message"):
+        table.add_column(words[key], overflow="fold", justify="right" if key == "column_count" else "left")
+    for cause in causes[:_SHOWN_CAUSES]:
+        one = cause.finding
+        place = f"{one.file}:{one.line}" if one.file and one.line else one.file or one.function
+        ranks = f" [rank {','.join(map(str, cause.ranks[:8]))}]" if cause.ranks else ""
+        table.add_row(
+            str(cause.count),
+            words[f"class_{one.failure_class.value}"],
+            escape(one.stage or "-"),
+            escape(f"{one.tool} {one.rule}".strip()),
+            escape(place or "-"),
+            escape(one.message[:200] + ranks) + (f" [dim]({words['secondary']})[/dim]" if cause.secondary else ""),
+        )
+    return table
