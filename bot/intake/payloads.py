@@ -52,6 +52,7 @@ def read_event(
         repos: ``owner/name`` of the repositories served; empty means all.
     """
     kind = _text(payload, "object_kind") or _text(payload, "event_type") or _HEADER_EVENTS.get(header_event.lower(), "")
+    event: Event | Ignored
     if kind == "merge_request":
         event = _merge_request(payload)
     elif kind == "note":
@@ -80,7 +81,15 @@ def delivery_keys(event: Event, payload: Mapping[str, Any], delivery_id: str) ->
     else:
         subject = f"pr:{place}"
         when = event.updated_at or uuid or delivery_id
-        content = [event.state, event.title, event.description, event.draft, event.old_sha, event.base_ref, when]
+        content: list[object] = [
+            event.state,
+            event.title,
+            event.description,
+            event.draft,
+            event.old_sha,
+            event.base_ref,
+            when,
+        ]
         content.append(None if event.labels is None else sorted(event.labels))
         effect = f"{subject}:{event.head_sha}:{event.action}:{_digest(json.dumps(content))[:32]}"
     return DeliveryKeys(delivery_id=_clean(delivery_id)[:200], body_uuid=uuid, effect=effect, subject=subject)
