@@ -13,3 +13,20 @@
 # limitations under the License.
 # ============================================================================
 """A local Jenkins with real builds, as a real HTTP server with state."""
+
+from bot.sandbox.jenkins.checkout import Source
+from bot.sandbox.jenkins.gate import GateOptions, gate_console
+from bot.sandbox.jenkins.model import Account, DescriptionForm, JobSettings, PullRequestTrigger, Run
+from bot.sandbox.jenkins.server import SandboxJenkins
+
+__all__ = [
+    "Account",
+    "DescriptionForm",
+    "GateOptions",
+    "JobSettings",
+    "PullRequestTrigger",
+    "Run",
+    "SandboxJenkins",
+    "Source",
+    "gate_console",
+]

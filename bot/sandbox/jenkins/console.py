@@ -65,6 +65,13 @@ class ConsoleLog:
         self._moments.append(max(moment, self._moments[-1] if self._moments else moment))
         self._ends.append(len(self._raw))
 
+    def truncate(self, now: float) -> None:
+        """Forget the lines that are not visible yet."""
+        seen = bisect_right(self._moments, now)
+        del self._raw[self._ends[seen - 1] if seen else 0 :]
+        del self._moments[seen:]
+        del self._ends[seen:]
+
     def raw(self, now: float = float("inf")) -> bytes:
         """The log file as it is at a moment."""
         seen = bisect_right(self._moments, now)
@@ -168,6 +175,13 @@ class Writer:
     def finished(self, result: str, offset: float) -> None:
         """The last line of every build."""
         self.log.append(f"Finished: {result}", self.moment + offset)
+
+    def aborted(self, by: str, offset: float) -> None:
+        """The end of a build that was stopped."""
+        self.output(f"Aborted by {by}", offset)
+        self.output("Sending interrupt signal to process", offset)
+        self._steps(offset, "}", "// node", "End of Pipeline")
+        self.finished("ABORTED", offset)
 
     def _steps(self, offset: float, *steps: str) -> None:
         for step in steps:
