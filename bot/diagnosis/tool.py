@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.diagnosis.clean import clean_line
 from bot.diagnosis.model import Line
@@ -114,6 +114,17 @@ class _Stateless:
 def stateless(parse: Callable[[Window], Iterable[Finding]]) -> Callable[[], Reader]:
     """Wraps a function that needs no memory between hits."""
     return lambda: _Stateless(parse)
+
+
+def at(line: Line, *more: Line) -> dict[str, Any]:
+    """Fields of a finding that say where in the log it stands: evidence, first and last line, rank."""
+    lines = sorted((line, *more))
+    return {
+        "evidence": evidence(lines),
+        "first_line": lines[0].number,
+        "last_line": lines[-1].number,
+        "rank": line.rank,
+    }
 
 
 def literal(*texts: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _WARNING = re.compile(
     r"(?P<nloc>\d{1,7}) NLOC, (?P<ccn>\d{1,7}) CCN, \d{1,7} token, (?P<param>\d{1,5}) PARAM"
 )
 _GATE = re.compile(
-    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): (?P<function>\S.{0,300}?): cyclomatic complexity = (?P<ccn>\d{1,7})"
+    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): (?P<function>\S.{0,300}?): (?:cyclomatic complexity = (?P<ccn>\d{1,7})|(?:NLOC|nloc) = (?P<nloc>\d{1,7}))"
     r"(?: \(threshold (?P<limit>\d{1,7})\))?"
 )
 _ROW = re.compile(
@@ -59,10 +59,10 @@ class _Lizard:
             yield self._finding(window, match.groupdict())
 
     def _finding(self, window: Window, fields: dict[str, str | None]) -> Finding:
-        ccn, nloc, limit = int(fields["ccn"] or 0), int(fields.get("nloc") or 0), fields.get("limit")
+        ccn, nloc, limit = int(fields.get("ccn") or 0), int(fields.get("nloc") or 0), fields.get("limit")
         # Which limit broke: the report says it only in its full form; long and simple means length.
         long = nloc > self._limits.get("nloc", 100) and ccn <= self._limits.get("ccn", 15)
-        rule = "NLOC" if long and limit is None else "CCN"
+        rule = "NLOC" if (long and limit is None) or fields.get("ccn") is None else "CCN"
         value = f"nloc = {nloc}" if rule == "NLOC" else f"cyclomatic complexity = {ccn}"
         known = limit or self._limits.get(rule.lower())
         return Finding(
@@ -86,7 +86,15 @@ class _Lizard:
 TOOL = Tool(
     "lizard",
     (
-        *literal(" NLOC, ", "cyclomatic complexity = ", "!!!! Warnings (", "Total nloc   Avg", "NLOC    Avg.NLOC"),
+        *literal(
+            " NLOC, ",
+            "cyclomatic complexity = ",
+            ": NLOC = ",
+            ": nloc = ",
+            "!!!! Warnings (",
+            "Total nloc   Avg",
+            "NLOC    Avg.NLOC",
+        ),
         r"@\d{1,7}-\d{1,7}@",
     ),
     _Lizard,
