@@ -1,0 +1,262 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""The one way out: every comment, label, build and push leaves through :func:`perform`, once per effect key.
+
+The order that makes it "once": the ledger says *started* before the call leaves, and *done* after the answer. Whoever
+finds *started* (after a crash, or a time-out that may have come too late) looks for the effect before repeating it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Awaitable, Callable
+
+import sqlalchemy as sa
+
+from bot.errors import GateBotError, NotFound, RetryLater, TellOperator
+from bot.forge import Comment, Priority, PullRequest
+from bot.gate.decision import (
+    AddLabel,
+    AnyAction,
+    CheapReview,
+    PostCommand,
+    PublishReview,
+    RemoveLabel,
+    Repair,
+    Reply,
+    StartBuild,
+    UpsertSticky,
+)
+from bot.gate.facts import ActionResult
+from bot.runtime import ledger, records
+from bot.runtime.markers import carries, marked, plain
+from bot.runtime.outside import Outside, RoomAnswer
+from bot.runtime.tables import effects
+
+log = logging.getLogger(__name__)
+
+
+async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> ActionResult:
+    """Carry out an action unless its effect key is done already.
+
+    Args:
+        action: What was decided.
+        pr: The pull request as observed in the same wake-up.
+        outside: The world.
+
+    Raises:
+        RetryLater: A passing trouble; the same call may be made again with the same action.
+    """
+    case_key, key = f"{pr.repo}#{pr.number}", action.effect_key
+    database = outside.database
+    effect = await database.run(lambda c: ledger.begin(c, key, case_key, action.kind, outside.stamp()))
+    if effect.final:
+        return _result(action, effect.state, effect.detail, effect.data)
+    outside.point(f"begun {key}")
+    try:
+        answer = None
+        if effect.attempts > 1:
+            answer = await _look_for(action, pr, outside)
+        if answer is None:
+            answer = await _carry_out(action, pr, outside)
+    except RetryLater as error:
+        if not error.effect_unknown and effect.attempts == 1:
+            await database.run(lambda c: ledger.withdraw(c, key))
+        raise
+    except GateBotError as error:
+        answer = RoomAnswer("refused", str(error))
+        log.log(logging.ERROR if isinstance(error, TellOperator) else logging.WARNING, "%s: %s", key, error)
+    outside.point(f"sent {key}")
+    await database.run(lambda c: _enter(c, action, case_key, answer, outside))
+    outside.point(f"done {key}")
+    return _result(action, answer.outcome, answer.detail, answer.data)
+
+
+def _enter(connection: sa.Connection, action: AnyAction, case_key: str, answer: RoomAnswer, outside: Outside) -> None:
+    now = outside.stamp()
+    ledger.finish(connection, action.effect_key, answer.outcome, now, detail=answer.detail, data=answer.data)
+    detail = action.effect_key + (f": {answer.detail}" if answer.detail else "")
+    records.note(connection, records.AuditEntry(now, case_key, outside.bot_login, action.kind, answer.outcome, detail))
+
+
+def _result(action: AnyAction, outcome: str, detail: str, data: dict[str, str]) -> ActionResult:
+    return ActionResult(effect_key=action.effect_key, kind=action.kind, outcome=outcome, detail=detail, data=dict(data))
+
+
+async def _carry_out(action: AnyAction, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    match action:
+        case PostCommand():
+            return await _write_comment(action.command, pr, outside)
+        case Reply():
+            return await _write_comment(_signed(action.body, action, outside), pr, outside, Priority.REPLY)
+        case UpsertSticky():
+            return await _upsert(action, pr, outside)
+        case AddLabel():
+            await outside.forge.add_labels(pr.repo, pr.number, (action.label,))
+            return RoomAnswer("done")
+        case RemoveLabel():
+            return await _remove_label(action.label, pr, outside)
+        case StartBuild():
+            return await _start_build(action, pr, outside)
+        case PublishReview() | CheapReview():
+            return await outside.reviewer(action, pr)
+        case Repair():
+            return await outside.repairer(action, pr)
+
+
+async def _look_for(action: AnyAction, pr: PullRequest, outside: Outside) -> RoomAnswer | None:
+    """The effect of an earlier attempt, if it can be seen; ``None``: it did not happen, or repeating is harmless."""
+    match action:
+        case PostCommand():
+            return await _find_comment(pr, outside, lambda comment: plain(comment.body) == plain(action.command))
+        case Reply():
+            return await _find_comment(pr, outside, _recogniser(action, outside))
+        case StartBuild():
+            return await _find_build(action, pr, outside)
+        case _:
+            # Labels and sticky comments say how things should be, not what to add; repair and review look for
+            # their own traces (commit trailer, fingerprints).
+            return None
+
+
+def _signed(body: str, action: Reply, outside: Outside) -> str:
+    return marked(body, action.kind, action.effect_key) if outside.settings.comments.hidden_markers else body
+
+
+def _recogniser(action: Reply, outside: Outside) -> Callable[[Comment], bool]:
+    if outside.settings.comments.hidden_markers:
+        return lambda comment: carries(comment, outside.bot_login, action.kind, action.effect_key)
+    return lambda comment: plain(comment.body) == plain(action.body)
+
+
+async def _write_comment(body: str, pr: PullRequest, outside: Outside, priority: Priority = Priority.ACT) -> RoomAnswer:
+    made = await outside.forge.create_comment(pr.repo, pr.number, body, priority=priority)
+    return RoomAnswer("done", data={"note_id": str(made.note_id), "discussion_id": made.discussion_id})
+
+
+async def _find_comment(pr: PullRequest, outside: Outside, recognise: Callable[[Comment], bool]) -> RoomAnswer | None:
+    """A comment of ours that no other effect of this case accounts for: a command may rightly stand there twice."""
+    case_key = f"{pr.repo}#{pr.number}"
+    taken = await outside.database.run(lambda c: _note_ids(c, case_key))
+    for comment in await outside.forge.comments(pr.repo, pr.number, priority=Priority.ACT):
+        if comment.author == outside.bot_login and comment.note_id not in taken and recognise(comment):
+            data = {"note_id": str(comment.note_id), "discussion_id": comment.discussion_id}
+            return RoomAnswer("done", "found after an interruption", data)
+    return None
+
+
+def _note_ids(connection: sa.Connection, case_key: str) -> set[int]:
+    rows = connection.execute(
+        sa.select(effects.c.data).where(effects.c.case_key == case_key, effects.c.state == "done")
+    )
+    return {int(found) for (data,) in rows if (found := json.loads(data).get("note_id", "")).isdigit()}
+
+
+async def _remove_label(label: str, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    try:
+        await outside.forge.remove_label(pr.repo, pr.number, label)
+    except NotFound:  # it was gone already, which is all that was wanted
+        return RoomAnswer("done", "was not set")
+    return RoomAnswer("done")
+
+
+async def _upsert(action: UpsertSticky, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    case_key, database = f"{pr.repo}#{pr.number}", outside.database
+    digest = hashlib.sha256(action.body.encode()).hexdigest()
+    known = await database.run(lambda c: ledger.sticky(c, case_key, action.marker))
+    body = action.body
+    if outside.settings.comments.hidden_markers:
+        body = marked(body, f"sticky-{action.marker}", f"{case_key}:{action.marker}")
+    if known is None:
+        known = await _find_sticky(action, pr, outside)
+    if known is None:
+        if action.only_if_exists:
+            return RoomAnswer("done", "there is none to edit")
+        return await _create_sticky(action, body, digest, pr, outside)
+    if known.digest != digest:
+        try:
+            await outside.forge.edit_comment(pr.repo, known.note_id, body)
+        except NotFound:
+            await database.run(lambda c: ledger.forget_sticky(c, case_key, action.marker))
+            if action.only_if_exists:
+                return RoomAnswer("done", "was deleted by somebody")
+            return await _create_sticky(action, body, digest, pr, outside)
+    value = ledger.Sticky(known.note_id, known.discussion_id, digest)
+    await database.run(lambda c: ledger.keep_sticky(c, case_key, action.marker, value))
+    return RoomAnswer("done", data={"note_id": str(known.note_id), "discussion_id": known.discussion_id})
+
+
+async def _find_sticky(action: UpsertSticky, pr: PullRequest, outside: Outside) -> ledger.Sticky | None:
+    """Look for a sticky comment that the store does not know; there can be one only after an interrupted attempt."""
+    case_key = f"{pr.repo}#{pr.number}"
+    begun = await outside.database.run(lambda c: _begun_before(c, case_key, action))
+    if not begun:
+        return None
+    for comment in await outside.forge.comments(pr.repo, pr.number, priority=Priority.ACT):
+        ours = carries(comment, outside.bot_login, f"sticky-{action.marker}", f"{case_key}:{action.marker}")
+        same = comment.author == outside.bot_login and plain(comment.body) == plain(action.body)
+        if ours or same:
+            digest = hashlib.sha256(plain(comment.body).encode()).hexdigest()
+            return ledger.Sticky(comment.note_id, comment.discussion_id, digest)
+    return None
+
+
+def _begun_before(connection: sa.Connection, case_key: str, action: UpsertSticky) -> bool:
+    rows = connection.execute(
+        sa.select(effects.c.attempts, effects.c.key).where(
+            effects.c.case_key == case_key, effects.c.kind == action.kind, effects.c.state == "started"
+        )
+    )
+    return any(attempts > 1 or key != action.effect_key for attempts, key in rows)
+
+
+async def _create_sticky(action: UpsertSticky, body: str, digest: str, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    answer = await _write_comment(body, pr, outside)
+    value = ledger.Sticky(int(answer.data["note_id"]), answer.data["discussion_id"], digest)
+    outside.point(f"created {action.effect_key}")
+    await outside.database.run(lambda c: ledger.keep_sticky(c, f"{pr.repo}#{pr.number}", action.marker, value))
+    return answer
+
+
+async def _start_build(action: StartBuild, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    queue_id = await outside.builds.start(build_parameters(action, pr))
+    return RoomAnswer("done", data={"queue_id": str(queue_id)})
+
+
+def build_parameters(action: StartBuild, pr: PullRequest) -> dict[str, str]:
+    """Parameters of the gate job: the names that the gate's own plug-in uses for its variables, and our effect key.
+
+    Unknown ones are dropped by the server, so offering more than a job declares does no harm.
+    """
+    return {
+        "giteePullRequestIid": str(pr.number),
+        "giteePullRequestLastCommit": action.head_sha,
+        "giteeSourceBranch": pr.head_ref,
+        "giteeSourceRepoHttpUrl": pr.head_url,
+        "giteeTargetBranch": pr.base_ref,
+        "giteeTargetRepoHttpUrl": pr.base_url,
+    }
+
+
+async def _find_build(action: StartBuild, pr: PullRequest, outside: Outside) -> RoomAnswer | None:
+    for build in await outside.builds.builds_of(pr.number):
+        if build.head_sha and build.head_sha == action.head_sha and build.running:
+            return RoomAnswer("done", "found after an interruption", {"queue_id": str(build.queue_id)})
+    return None
+
+
+Performer = Callable[[AnyAction, PullRequest, Outside], Awaitable[ActionResult]]

@@ -1,0 +1,97 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""Everything a wake-up may touch outside itself, handed over in one frozen bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from bot.build_server import BuildServer
+from bot.clock import Clock
+from bot.config import Settings
+from bot.forge import Forge, PullRequest
+from bot.gate.decision import CheapReview, PublishReview, Repair
+from bot.gate.finding import Finding
+from bot.intake.grammar import DEFAULT_GRAMMAR, Grammar
+from bot.runtime.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class RoomAnswer:
+    """What a room reports of an action: ``done``, ``refused`` or ``failed``, and data for ``decide``."""
+
+    outcome: str
+    detail: str = ""
+    data: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTemplate:
+    """The pull-request template of a base commit; an empty path says that there is none."""
+
+    path: str
+    text: str
+
+
+Repairer = Callable[[Repair, PullRequest], Awaitable[RoomAnswer]]
+Reviewer = Callable[[PublishReview | CheapReview, PullRequest], Awaitable[RoomAnswer]]
+Point = Callable[[str], None]
+
+
+def no_point(_name: str) -> None:
+    """Nothing happens at this point of the program. The test that kills the service hands in another function."""
+
+
+def never(_finding: Finding) -> bool:
+    """No recipe knows any finding."""
+    return False
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The world as a wake-up sees it.
+
+    Attributes:
+        bot_login: Our own account on the forge.
+        job: The gate job's name, part of the flake history's key.
+        repairer: Mends findings in a work tree and pushes or proposes.
+        reviewer: Puts findings on lines.
+        repairable: Whether a recipe exists for a finding.
+        grammar: Command words and aliases.
+        point: Called by name after every stored step and around every effect.
+        busy: Entered while real work goes on; a virtual clock stands still meanwhile.
+        templates: Templates by (repository, base sha), for this process' life.
+    """
+
+    forge: Forge
+    builds: BuildServer
+    clock: Clock
+    database: Database
+    settings: Settings
+    bot_login: str
+    job: str
+    repairer: Repairer
+    reviewer: Reviewer
+    repairable: Callable[[Finding], bool] = never
+    grammar: Grammar = DEFAULT_GRAMMAR
+    point: Point = no_point
+    busy: Callable[[], AbstractContextManager[object]] = nullcontext
+    templates: dict[tuple[str, str], FoundTemplate] = field(default_factory=dict)
+
+    def stamp(self) -> float:
+        """The clock's time in Unix seconds, the form in which it is stored."""
+        return self.clock.now().timestamp()

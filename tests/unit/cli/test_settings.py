@@ -1,0 +1,159 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""Settings: one file, secrets from the environment, errors that name the key and what it may hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from bot.config import Settings, load, masked, schema
+from bot.errors import TellOperator
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "gatebot.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refusal(tmp_path: Path, text: str, environ: dict[str, str] | None = None) -> str:
+    with pytest.raises(TellOperator) as caught:
+        load(write(tmp_path, text), environ or {})
+    return str(caught.value)
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = load(None, {})
+    assert settings == Settings()
+    assert settings.gate.poll_seconds == (60, 270, 1200, 1800)
+    assert settings.gitcode.calls_per_minute == 45
+
+
+def test_a_file_in_the_working_directory_is_found_and_the_variable_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "log_level: debug\n")
+    assert load(None, {}).log_level == "debug"
+    other = tmp_path / "other.yaml"
+    other.write_text("log_level: error\n", encoding="utf-8")
+    assert load(None, {"GATEBOT_CONFIG": str(other)}).log_level == "error"
+
+
+def test_an_unknown_key_is_named_with_the_keys_that_are_allowed(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "server:\n  prot: 80\n")
+    assert "server.prot: unknown key; allowed here: host, port, public_url, shutdown_seconds" in message
+    assert "dashboard_token" not in message
+
+
+def test_a_wrong_value_is_named_with_the_values_that_are_allowed(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "gitcode:\n  auth: basic\ngate:\n  owner: nobody\nserver:\n  port: 70000\n")
+    assert "gitcode.auth: Input should be 'bearer' or 'private-token', but got 'basic'" in message
+    assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in message
+    assert "server.port: Input should be less than or equal to 65535, but got 70000" in message
+    assert "3 wrong setting(s)" in message
+
+
+def test_a_repository_must_be_a_full_name(tmp_path: Path) -> None:
+    assert "should be owner/name, but got 'hyper-parallel'" in refusal(tmp_path, "repositories: [hyper-parallel]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "variable"),
+    [
+        ("gitcode:\n  token: abc\n", "GATEBOT_GITCODE_TOKEN"),
+        ("webhook:\n  secrets: [abc]\n", "GATEBOT_WEBHOOK_SECRETS"),
+        ("jenkins:\n  token: abc\n", "GATEBOT_JENKINS_TOKEN"),
+        ("storage:\n  url: postgresql://bot:abc@db/gatebot\n", "GATEBOT_STORAGE_URL"),
+    ],
+)
+def test_a_secret_in_the_file_is_refused_and_the_variable_is_named(tmp_path: Path, text: str, variable: str) -> None:
+    message = refusal(tmp_path, text)
+    assert variable in message
+    assert "abc" not in message
+
+
+def test_secrets_come_from_variables_and_from_files(tmp_path: Path) -> None:
+    held = tmp_path / "token"
+    held.write_text("from-file\n", encoding="utf-8")
+    settings = load(
+        write(tmp_path, "webhook:\n  max_body_bytes: 2048\n"),
+        {"GATEBOT_GITCODE_TOKEN_FILE": str(held), "GATEBOT_WEBHOOK_SECRETS": "new\nold"},
+    )
+    assert settings.gitcode.token.get_secret_value() == "from-file"
+    assert [secret.get_secret_value() for secret in settings.webhook.secrets] == ["new", "old"]
+    assert settings.webhook.max_body_bytes == 2048
+
+
+def test_a_secret_given_twice_or_in_a_missing_file_is_refused(tmp_path: Path) -> None:
+    twice = {"GATEBOT_GITCODE_TOKEN": "a", "GATEBOT_GITCODE_TOKEN_FILE": "/b"}
+    assert "both set" in refusal(tmp_path, "", twice)
+    assert "GATEBOT_GITCODE_TOKEN_FILE" in refusal(
+        tmp_path, "", {"GATEBOT_GITCODE_TOKEN_FILE": str(tmp_path / "absent")}
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[1, 2]\n", "holds a list"), ("a: [\n", "is not YAML"), ("server: 3\n", "server: Input should be a valid")],
+)
+def test_a_file_that_is_no_settings_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    assert said in refusal(tmp_path, text)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TellOperator, match=r"absent\.yaml: cannot be read"):
+        load(tmp_path / "absent.yaml", {})
+
+
+def test_no_secret_shows_in_the_masked_form_nor_in_repr(tmp_path: Path) -> None:
+    settings = load(
+        write(tmp_path, ""),
+        {
+            "GATEBOT_GITCODE_TOKEN": "s3cret-one",
+            "GATEBOT_WEBHOOK_SECRETS": "s3cret-two",
+            "GATEBOT_STORAGE_URL": "postgresql://bot:s3cret-three@db/gatebot",
+        },
+    )
+    shown = json.dumps(masked(settings))
+    assert "s3cret" not in shown
+    assert "postgresql://bot:***@db/gatebot" in shown
+    assert "s3cret-one" not in repr(settings)
+
+
+def test_the_schema_takes_the_example_and_refuses_what_the_loader_refuses() -> None:
+    rules = schema()
+    jsonschema.Draft202012Validator.check_schema(rules)
+    check = jsonschema.Draft202012Validator(rules)
+    example = yaml.safe_load((ROOT / "config" / "gatebot.example.yaml").read_text(encoding="utf-8"))
+    assert list(check.iter_errors(example)) == []
+    assert list(check.iter_errors({"server": {"prot": 80}}))
+    assert list(check.iter_errors({"gitcode": {"token": "abc"}}))
+    assert list(check.iter_errors({"gate": {"owner": "nobody"}}))
+
+
+def test_the_example_loads_and_the_exported_schema_is_the_one_in_the_repository() -> None:
+    settings = load(ROOT / "config" / "gatebot.example.yaml", {})
+    assert settings.repositories == ("mindspore/hyper-parallel",)
+    stored = json.loads((ROOT / "config" / "gatebot.schema.json").read_text(encoding="utf-8"))
+    assert stored == schema()
