@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 _QUEUE_ID = re.compile(r"/queue/item/(\d+)/?$")
 _BUILD_URL = re.compile(r"/job/[^/]+/(\d+)(?:/|$)")
@@ -52,7 +52,7 @@ def queue_id_of(location: str) -> int:
 
 def build_number_of(url: str) -> int:
     """Build number out of a build's URL, classic or Blue Ocean; 0 when there is none."""
-    path = unquote(urlsplit(url).path)
+    path = urlsplit(url).path
     if blue := _BLUE_OCEAN.search(path):
         return int(blue.group("number"))
     found = _BUILD_URL.findall(path)
