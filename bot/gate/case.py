@@ -99,6 +99,7 @@ class Case(BaseModel):
         label_since: First time each gate label was seen without a gap.
         build_floor: Builds up to this number do not answer this round's request.
         lost_since: When the build of this round could first not be found.
+        red_since: When the build was first seen red; the log must be read soon after.
         retriggers: Automatic second tries already used for this head, by reason.
         reason: Why the case ended or waits, as a text id of ``bot.texts.gate``.
         reason_values: Fields of that text.
@@ -147,6 +148,7 @@ class Case(BaseModel):
     build_url: str = ""
     build_result: str = ""
     lost_since: datetime | None = None
+    red_since: datetime | None = None
     retriggers: tuple[str, ...] = ()
     reason: str = ""
     reason_values: dict[str, str] = {}

@@ -58,6 +58,7 @@ class Finding:
         rank: Rank of the worker that printed it; -1 when not a distributed log.
         confidence: 1.0 for a tool parser, lower for the general extractor.
         count: How many times the same message was seen.
+        time: Moment as the tool itself printed it, sortable as text; empty when it prints none.
     """
 
     tool: str
@@ -76,3 +77,4 @@ class Finding:
     rank: int = -1
     confidence: float = 1.0
     count: int = 1
+    time: str = ""
