@@ -1,0 +1,49 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""A reason a person understands, kept as data so that it can be stored, compared and shown in either language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.texts.repair import REASONS
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something was not done.
+
+    Attributes:
+        text_id: Key of ``bot.texts.repair.REASONS``.
+        values: Pairs that fill the sentence's fields.
+    """
+
+    text_id: str
+    values: tuple[tuple[str, str], ...] = ()
+
+    def text(self, language: str = "zh") -> str:
+        """The sentence in ``zh`` or ``en``.
+
+        Raises:
+            KeyError: For an unknown ``text_id`` or language: a bug of ours.
+        """
+        return REASONS[self.text_id][language].format_map(dict(self.values))
+
+
+def because(text_id: str, **values: str) -> Reason:
+    """Build a ``Reason`` and prove at once that its sentence exists and can be filled."""
+    reason = Reason(text_id, tuple(sorted(values.items())))
+    reason.text("en")
+    return reason
