@@ -1,0 +1,190 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""Template Markdown to :class:`Template`: first the outline, then (``parts.py``) what each section asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from bot.template.lines import Line, read_lines
+from bot.template.marks import (
+    asks_for_text,
+    is_instruction,
+    is_instruction_title,
+    is_optional_hint,
+    is_optional_title,
+    key_of,
+    strip_marks,
+)
+from bot.template.model import Section, Template
+from bot.template.parts import read_parts
+from bot.template.shapes import CHINESE_LEVEL, Heading, field_of, heading_of, is_rule, without_bullet
+
+_STRONG = ("atx", "html", "bold", "bracket")
+_LONGEST_TITLE = 60
+
+
+@dataclass
+class _Draft:
+    """A section while its lines are collected."""
+
+    raw_title: str
+    level: int
+    parent: int
+    lines: list[Line] = field(default_factory=list)
+
+
+def parse_template(source: str) -> Template:
+    """Read a template of any of the usual forms; never raises.
+
+    Text before the first heading becomes a section without a title. An empty template has no sections.
+    """
+    drafts = _outline(read_lines(source))
+    sections = [_section(draft) for draft in drafts]
+    keys = [_line_keys(draft) for draft in drafts]
+    for number in range(len(sections) - 1, -1, -1):
+        parent = sections[number].parent
+        if parent >= 0:
+            keys[parent] |= keys[number] | set(_title_lines(drafts[number].raw_title))
+    sections = [replace(section, lines=frozenset(keys[number])) for number, section in enumerate(sections)]
+    return Template(_inherit(sections))
+
+
+def _outline(lines: list[Line]) -> list[_Draft]:
+    lines = _join_underlined(lines)
+    headings = [None if line.code or line.indent > 3 else _heading(line) for line in lines]
+    styles = {heading.style for heading in headings if heading}
+    drafts = [_Draft("", 0, -1)]
+    for number, (line, heading) in enumerate(zip(lines, headings, strict=True)):
+        if heading is None or not _counts(heading, styles, drafts[-1], lines, number):
+            drafts[-1].lines.append(line)
+            continue
+        parent = len(drafts) - 1
+        while parent > 0 and drafts[parent].level >= heading.level:
+            parent = drafts[parent].parent
+        rest = Line(heading.rest, hints=line.hints)
+        drafts.append(_Draft(heading.title, heading.level, parent or -1, [rest]))
+    if not any(line.text.strip() or line.hints for line in drafts[0].lines) and len(drafts) == 1:
+        return []
+    return drafts
+
+
+def _join_underlined(lines: list[Line]) -> list[Line]:
+    """``Title`` over ``=====`` becomes ``# Title`` (``-----`` is left alone: it is mostly meant as a rule)."""
+    joined: list[Line] = []
+    for line in lines:
+        above = joined[-1] if joined else None
+        if above and not above.code and above.text.strip() and set(line.text.strip()) == {"="}:
+            joined[-1] = Line(f"# {above.text.strip()}", hints=above.hints)
+        else:
+            joined.append(line)
+    return joined
+
+
+def _heading(line: Line) -> Heading | None:
+    """A heading of the template; sentences and instructions in bold are not."""
+    heading = heading_of(line.text)
+    if heading is None or line.quoted or not key_of(heading.title):
+        return None
+    if heading.style in ("atx", "html"):
+        return heading
+    if len(heading.title) > _LONGEST_TITLE or heading.title.endswith(("。", "！", "!", "；", "，")):
+        return None
+    return None if is_instruction(heading.title) else heading
+
+
+def _counts(heading: Heading, styles: set[str], current: _Draft, lines: list[Line], number: int) -> bool:
+    """Whether a heading-like line is a heading in this template, given the forms the template uses."""
+    if heading.style in ("atx", "html"):
+        return True
+    if heading.style in ("bold", "bracket"):
+        # Under a "##" heading, "**name：** hint" is a blank to fill in, not a heading of its own.
+        return not (heading.rest and 0 < current.level <= 6)
+    if styles & {"atx", "html"}:
+        return False
+    if heading.style == "chinese":
+        return True
+    if styles & set(_STRONG):
+        return False
+    return "chinese" not in styles or (current.level >= CHINESE_LEVEL and _stands_alone(lines, number))
+
+
+def _stands_alone(lines: list[Line], number: int) -> bool:
+    """Whether a numbered line is set off by blank lines, unlike the items of a list."""
+    above = number == 0 or not lines[number - 1].text.strip()
+    below = number + 1 >= len(lines) or not lines[number + 1].text.strip()
+    return above and below
+
+
+def _section(draft: _Draft) -> Section:
+    parts = read_parts(draft.raw_title, draft.lines)
+    hints = [line.text for line in draft.lines if not line.code] + [h for line in draft.lines for h in line.hints]
+    optional = is_optional_title(draft.raw_title) or is_instruction_title(draft.raw_title)
+    return Section(
+        title=strip_marks(draft.raw_title),
+        level=draft.level,
+        parent=draft.parent,
+        optional=optional or (not parts.any and any(is_optional_hint(first) for first in hints if first.strip())),
+        needs_text=not parts.any or any(asks_for_text(text) for text in parts.prose),
+        fields=parts.fields,
+        groups=parts.groups,
+        issue=parts.issue,
+        kind=parts.kind,
+    )
+
+
+def _line_keys(draft: _Draft) -> set[str]:
+    """Keys of every text of the template under this heading, in the shapes in which it may be left in a description."""
+    keys: set[str] = set()
+    for line in draft.lines:
+        for text in (line.text, *(part for hint in line.hints for part in hint.split("\n"))):
+            if is_rule(text):
+                continue
+            keys |= {key_of(text), key_of(without_bullet(text))}
+            if named := field_of(text):
+                keys |= {key_of(named.rest), key_of(named.name)}
+            keys |= {key_of(cell) for cell in text.split("|")} if text.strip().startswith("|") else set()
+    return keys - {""}
+
+
+def _title_lines(raw_title: str) -> tuple[str, str]:
+    return key_of(raw_title), key_of(strip_marks(raw_title))
+
+
+def _inherit(sections: list[Section]) -> tuple[Section, ...]:
+    """Settle what depends on the tree: optional parents, and containers that need no text of their own."""
+    settled: list[Section] = []
+    for section in sections:
+        above_optional = section.parent >= 0 and settled[section.parent].optional
+        settled.append(replace(section, optional=section.optional or above_optional))
+    for number, section in enumerate(settled):
+        below = [other for other in settled if _is_below(settled, other, number)]
+        has_hint = bool(section.lines - {key for other in below for key in (*other.lines, *_title_lines(other.title))})
+        if section.level == 0:
+            needs_text = section.needs_text and bool(section.fields or section.groups or section.issue or section.kind)
+        elif below:
+            needs_text = section.needs_text and has_hint and all(other.optional for other in below)
+        else:
+            needs_text = section.needs_text
+        settled[number] = replace(section, needs_text=needs_text)
+    return tuple(settled)
+
+
+def _is_below(sections: list[Section], section: Section, ancestor: int) -> bool:
+    while section.parent >= 0:
+        if section.parent == ancestor:
+            return True
+        section = sections[section.parent]
+    return False
