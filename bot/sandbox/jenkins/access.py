@@ -27,6 +27,7 @@ from aiohttp import web
 
 from bot.sandbox.jenkins.model import Account
 
+LOGIN = web.RequestKey("login", str)
 CRUMB_FIELD = "Jenkins-Crumb"
 _COOKIE = "JSESSIONID.sandbox"
 _NO_CRUMB = "<html><body><h2>HTTP ERROR 403 No valid crumb was included in the request</h2></body></html>"

@@ -206,6 +206,7 @@ class QueueEntry:
     parameters: dict[str, str]
     causes: list[str]
     trigger: PullRequestTrigger | None
+    source: Source | None
     state: QueueState = QueueState.WAITING
     left_at: float = math.inf
     cancelled: bool = False

@@ -26,7 +26,7 @@ from aiohttp import web
 
 from bot.clock import Clock
 from bot.sandbox.jenkins import documents
-from bot.sandbox.jenkins.access import Access, Identity
+from bot.sandbox.jenkins.access import LOGIN, Access, Identity
 from bot.sandbox.jenkins.model import Job, Run
 from bot.sandbox.jenkins.scheduler import Scheduler
 from bot.sandbox.jenkins.tree import TreeSyntaxError, apply_tree, parse_tree, shallow
@@ -61,7 +61,7 @@ class Routes:
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer any request."""
         identity = self._state.access.identify(request)
-        request["login"] = identity.account.login if identity.account else ""
+        request[LOGIN] = identity.account.login if identity.account else ""
         raw = request.rel_url.raw_path
         if self._state.context and raw != self._state.context and not raw.startswith(self._state.context + "/"):
             raise web.HTTPNotFound
@@ -158,7 +158,7 @@ class Routes:
                 return self._progressive(request, run, now)
             case ["stop" | "term" | "kill"]:
                 self._writing(request, identity)
-                self._state.scheduler.abort(run, request["login"] or "anonymous")
+                self._state.scheduler.abort(run, request[LOGIN] or "anonymous")
                 return web.Response(status=302, headers={"Location": f"{url}{run.number}/"})
             case ["testReport", "api", "json"]:
                 return self._json(request, _found(documents.tests_document(run, now)))
@@ -215,17 +215,26 @@ class Routes:
         return _found(job.runs.get(int(name)))
 
     def _folder(self, request: web.Request, folder: str) -> dict[str, Any]:
-        base, now = self._base(request), self._state.clock.monotonic()
+        base = self._base(request)
+        kind = "com.cloudbees.hudson.plugins.folder.Folder" if folder else "hudson.model.Hudson"
+        name = folder.rpartition("/")[2]
+        return {"_class": kind, "name": name, "jobs": self._listed(base, folder), "url": base + _path(folder)}
+
+    def _listed(self, base: str, folder: str) -> list[dict[str, Any]]:
         prefix = f"{folder}/" if folder else ""
+        now = self._state.clock.monotonic()
         entries: dict[str, dict[str, Any]] = {}
         for name, job in self._state.jobs.items():
-            if name.startswith(prefix):
-                head, _, tail = name[len(prefix) :].partition("/")
-                url = f"{base}{_path(prefix + head)}"
-                inner = {"_class": "com.cloudbees.hudson.plugins.folder.Folder", "name": head, "url": url}
-                entries.setdefault(head, inner if tail else documents.job_entry(job, url, now))
-        kind = "com.cloudbees.hudson.plugins.folder.Folder" if folder else "hudson.model.Hudson"
-        return {"_class": kind, "name": folder.rpartition("/")[2], "jobs": list(entries.values()), "url": base}
+            head, _, tail = name.removeprefix(prefix).partition("/")
+            if not name.startswith(prefix) or head in entries:
+                continue
+            inner = prefix + head
+            entries[head] = documents.job_entry(job, job_url(base, job), now)
+            if tail:
+                kind = "com.cloudbees.hudson.plugins.folder.Folder"
+                listed = self._listed(base, inner)
+                entries[head] = {"_class": kind, "name": head, "url": base + _path(inner), "jobs": listed}
+        return list(entries.values())
 
     def _computers(self, request: web.Request) -> dict[str, Any]:
         base, now = self._base(request), self._state.clock.monotonic()

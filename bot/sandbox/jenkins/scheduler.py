@@ -72,6 +72,9 @@ class Scheduler:
                 if cause not in waiting.causes:
                     waiting.causes.append(cause)
                 return waiting, True
+        source = trigger.source if trigger else source_of(parameters, job)
+        if source is not None and job.settings.abort_superseded:
+            self._supersede(job, source.pull_request)
         moment = self._clock.monotonic()
         entry = QueueEntry(
             queue_id=next(self._ids),
@@ -82,10 +85,20 @@ class Scheduler:
             parameters=dict(parameters),
             causes=[cause],
             trigger=trigger,
+            source=source,
         )
         self._entries[entry.queue_id] = entry
         entry.task = self._spawn(self._wait_and_start(entry))
         return entry, False
+
+    def _supersede(self, job: Job, pull_request: int) -> None:
+        """The plugin stops what a pull request still has running or waiting as soon as something newer is wanted."""
+        for waiting in self.waiting():
+            if waiting.job is job and waiting.source and waiting.source.pull_request == pull_request:
+                self.cancel(waiting.queue_id)
+        for run in job.newest_first():
+            if run.pull_request == pull_request:
+                self.abort(run, "a newer build of the same pull request")
 
     def waiting(self) -> list[QueueEntry]:
         """Queue items that have not left, newest first as Jenkins lists them."""
@@ -177,13 +190,9 @@ class Scheduler:
             causes=entry.causes,
             parameters=entry.parameters,
             description=describe(trigger, job.settings.description) if trigger else None,
-            source=trigger.source if trigger else source_of(entry.parameters, job),
+            source=entry.source,
             bypass=bool(trigger and trigger.bypass),
         )
-        if job.settings.abort_superseded and run.pull_request:
-            for other in job.newest_first():
-                if other.pull_request == run.pull_request:
-                    self.abort(other, "a newer build of the same pull request")
         job.runs[number] = run
         job.rotate()
         entry.run, entry.state, entry.left_at = run, QueueState.LEFT, self._clock.monotonic()

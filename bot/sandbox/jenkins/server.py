@@ -27,7 +27,7 @@ from aiohttp import web
 
 from bot.clock import Clock, SystemClock
 from bot.sandbox.faults import FaultScript, fault_middleware
-from bot.sandbox.jenkins.access import Access
+from bot.sandbox.jenkins.access import LOGIN, Access
 from bot.sandbox.jenkins.checkout import Source
 from bot.sandbox.jenkins.model import Account, Job, JobSettings, PullRequestTrigger, QueueEntry, Run, describe
 from bot.sandbox.jenkins.routes import VERSION, Routes, ServerState, job_url
@@ -208,7 +208,7 @@ class SandboxJenkins:
                 error.headers.update({"X-Jenkins": VERSION, "X-Jenkins-Session": self._state.session})
                 raise
             finally:
-                user = request.get("login", "")
+                user = request.get(LOGIN, "")
                 self.requests.append(Recorded(request.method, request.raw_path, user, status))
             return response
 
