@@ -73,7 +73,31 @@ def find_causes(findings: Sequence[Finding]) -> tuple[Cause, ...]:
         )
         judged.append(((secondary, _tier(finding), finding.first_line), cause))
     judged.sort(key=lambda item: item[0])
-    return tuple(cause for _, cause in judged)
+    return tuple(_by_time([cause for _, cause in judged], findings))
+
+
+def _by_time(causes: list[Cause], findings: Sequence[Finding]) -> list[Cause]:
+    """Reorders what ranks reported by the clock: a launcher prints worker after worker, not in the order of events.
+
+    A message without a time takes that of the last timed line of its rank before it; others keep their place.
+    """
+    latest: dict[int, str] = {}
+    moments: dict[int, str] = {}
+    for index, finding in enumerate(findings):
+        if finding.time:
+            latest[finding.rank] = finding.time.replace("_", "-").replace("T", "-").replace(" ", "-")
+        if finding.rank >= 0 and finding.rank in latest:
+            moments[index] = latest[finding.rank]
+    ordered = list(causes)
+    places: dict[tuple[bool, int], list[int]] = {}
+    for place, cause in enumerate(causes):
+        if cause.members[0] in moments:
+            places.setdefault((cause.secondary, _tier(cause.finding)), []).append(place)
+    for group in places.values():
+        timed = sorted((causes[place] for place in group), key=lambda one: moments[one.members[0]])
+        for place, cause in zip(group, timed, strict=True):
+            ordered[place] = cause
+    return ordered
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
