@@ -157,16 +157,13 @@ def is_substance(line: Line, template_keys: frozenset[str] | set[str]) -> bool:
     boxes = boxes_of(text)
     bare = " ".join(label for _ticked, label in boxes.boxes) if boxes else without_bullet(text)
     key = key_of(bare)
-    if not key or key in template_keys or key_of(text) in template_keys or is_placeholder(bare):
+    if not key or key in template_keys or key_of(text) in template_keys:
         return False
-    rest = _after_template_text(key, template_keys)
-    return bool(rest) and not (len(key) >= 6 and any(key in known for known in template_keys))
-
-
-def _after_template_text(key: str, template_keys: frozenset[str] | set[str]) -> str:
-    """What is left of a line that begins with the template's own text."""
-    begun = max((known for known in template_keys if len(known) >= 2 and key.startswith(known)), key=len, default="")
-    return key[len(begun) :]
+    begun = max((known for known in template_keys if key.startswith(known)), key=len, default="")
+    if len(begun) >= 5 and is_placeholder(bare):
+        return not is_placeholder(key[len(begun) :])  # the answer stands behind a hint that was left in place
+    kept = any(key in known and len(key) * 10 >= len(known) * 7 for known in template_keys)
+    return not is_placeholder(bare) and not kept
 
 
 def _check_field(section: Section, places: Body, number: int, blank: Field) -> list[MissingItem]:

@@ -41,7 +41,7 @@ def run(template_path: str, body_path: str, as_json: bool, language: str = "zh")
     Returns:
         0 when nothing is missing, 1 when something is, 2 when a file could not be read (told on standard error).
     """
-    texts = []
+    texts: list[str] = []
     for path in (template_path, body_path):
         try:
             if path == "-" and texts and template_path == "-":

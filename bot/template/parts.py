@@ -48,8 +48,10 @@ from bot.template.shapes import (
 
 _ONLY_MARKS = re.compile(r"^\s*(?:[（(\[【][^）)\]】]*[）)\]】]\s*)*[:：]?\s*$")
 _EXAMPLE = re.compile(
-    r"^(?:[（(\[【<].*[）)\]】>]|`[^`]*`|[_*]+.*[_*]+|(?:例如?|如|比如|示例|e\.g\.?|eg)[:：\s、.].*)$", re.IGNORECASE
+    r"^(?:[（(\[【<].*[）)\]】>]|`[^`]*`|[_*]+.*[_*]+|[^/／|。]{1,10}(?:\s*[/／|]\s*[^/／|。]{1,10})+|(?:例如?|如|比如|示例|e\.g\.?|eg)[:：\s、.].*)$",
+    re.IGNORECASE,
 )
+_CLOSING_WORD = re.compile(r"^\W*(?:fix|close|resolve)", re.IGNORECASE)
 _OPEN_LABEL = re.compile(r"[<>{}\[\]…]|^x+$|^\.+$|标签|label|类型", re.IGNORECASE)
 
 
@@ -129,7 +131,7 @@ def _read_line(reader: _Reader, line: Line, all_hints: str) -> None:
         reader.kinds.append(kind)
         reader.forget_label()
     elif asks_for_issue(text):
-        name = strip_marks(named.name) if named and not asks_for_issue(named.name + " #") else ""
+        name = strip_marks(named.name) if named and not _CLOSING_WORD.match(named.name) else ""
         optional = is_optional_title(text) or is_optional_title(named.name if named else "")
         reader.issue = reader.issue or IssueLink(name, allows_none(all_hints), optional)
         reader.forget_label()
