@@ -119,7 +119,7 @@ def _proposed(case: Case, ctx: Context, result: ActionResult) -> Step:
 
 
 def _not_repaired(case: Case, ctx: Context, result: ActionResult) -> Step:
-    why = result.data.get("reason") or result.detail
+    why = (result.data.get("reason") or result.detail).rstrip("。. ")
     if result.outcome == "failed":
         if "repair-failed" in case.retriggers:
             return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.repair_failed", detail=why)
