@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -86,6 +86,13 @@ async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> Actio
     return _result(action, answer.outcome, answer.detail, answer.data)
 
 
+async def give_up(action: AnyAction, pr: PullRequest, why: str, outside: Outside) -> ActionResult:
+    """Enter that an action failed for good: the trouble outlasted every retry."""
+    answer = RoomAnswer("failed", why)
+    await outside.database.run(lambda c: _enter(c, action, f"{pr.repo}#{pr.number}", answer, outside))
+    return _result(action, answer.outcome, answer.detail, answer.data)
+
+
 def _enter(connection: sa.Connection, action: AnyAction, case_key: str, answer: RoomAnswer, outside: Outside) -> None:
     now = outside.stamp()
     ledger.finish(connection, action.effect_key, answer.outcome, now, detail=answer.detail, data=answer.data)
@@ -115,7 +122,7 @@ async def _carry_out(action: AnyAction, pr: PullRequest, outside: Outside) -> Ro
         case PublishReview() | CheapReview():
             return await outside.reviewer(action, pr)
         case Repair():
-            return await outside.repairer(action, pr)
+            return await outside.repairer(action, pr, outside.files_of)
 
 
 async def _look_for(action: AnyAction, pr: PullRequest, outside: Outside) -> RoomAnswer | None:
@@ -257,6 +264,3 @@ async def _find_build(action: StartBuild, pr: PullRequest, outside: Outside) -> 
         if build.head_sha and build.head_sha == action.head_sha and build.running:
             return RoomAnswer("done", "found after an interruption", {"queue_id": str(build.queue_id)})
     return None
-
-
-Performer = Callable[[AnyAction, PullRequest, Outside], Awaitable[ActionResult]]

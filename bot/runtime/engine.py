@@ -55,12 +55,12 @@ class Engine:
 
     Args:
         outside: The world, handed to every wake-up.
-        on_end: Called in the event loop with the case key whenever a wake-up of this process has ended.
+        on_end: Called in the event loop with the case key and how it went whenever a wake-up of this process has ended.
     """
 
     current: Engine | None = None
 
-    def __init__(self, outside: Outside, on_end: Callable[[str], None]) -> None:
+    def __init__(self, outside: Outside, on_end: Callable[[str, str], None]) -> None:
         self._outside = outside
         self._on_end = on_end
         self._running: dict[str, asyncio.Event] = {}
@@ -93,17 +93,17 @@ class Engine:
         """The body of the workflow: one wake-up, with this process' book-keeping around it."""
         key = f"{repo}#{number}"
         ended = self._running.setdefault(key, asyncio.Event())
+        word = "interrupted"
         try:
-            with self._outside.busy():
-                if begun := self._begun.get(key):
-                    begun.set()
-                word = await wake_up(repo, number, generation, self._outside, _recorded)
-                log.debug("%s: wake-up %d %s", key, generation, word)
-                return word
+            if begun := self._begun.get(key):
+                begun.set()
+            word = await wake_up(repo, number, generation, self._outside, _recorded)
+            log.debug("%s: wake-up %d %s", key, generation, word)
+            return word
         finally:
             self._running.pop(key, None)
             ended.set()
-            self._on_end(key)
+            self._on_end(key, word)
 
     async def ask(self, repo: str, number: int, generation: int) -> None:
         """Start a wake-up unless it runs already, here or elsewhere; returns once it has begun."""

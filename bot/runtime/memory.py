@@ -47,7 +47,6 @@ class Memory(BaseModel):
         template_key: What that verdict was made from.
         roles: Role by login, as looked up for this pull request.
         may_push: Whether we may push, by source repository.
-        files: Paths the pull request changes, as of ``files_head``.
         queue_id: Queue item of the build we started ourselves; 0 for none.
         queue_head: Head that build is for.
         diagnosis: The newest finished build, read and judged.
@@ -69,8 +68,6 @@ class Memory(BaseModel):
     template_key: str = ""
     roles: dict[str, str] = {}
     may_push: dict[str, bool] = {}
-    files: tuple[str, ...] = ()
-    files_head: str = ""
     queue_id: int = 0
     queue_head: str = ""
     diagnosis: DiagnosisFacts | None = None

@@ -37,6 +37,7 @@ from bot.gate.facts import (
     Facts,
     PullRequestFacts,
 )
+from bot.gate.wants import wants_build, wants_template
 from bot.intake.commands import Command
 from bot.intake.events import MergeRequestEvent, NoteEvent
 from bot.runtime import look_at_build, records
@@ -109,16 +110,17 @@ async def observe(
     events = _sort(rows)
     results = memory.results
     seen = look_at_build.SeenBuild(None)
-    if case.phase is not Phase.ENDED or events.orders or events.notes or events.pulls:
+    taken = _take_in_hooks(memory, events, outside)
+    if wants_build(case) or taken.asked or events.orders or events.pulls:
         seen = await look_at_build.newest_build(case, memory, outside)
-    taken = _take_in_hooks(case, memory, events, outside)
     running = seen.build is not None and seen.build.running
     pull, memory = await _pull(case, taken, events, outside, first=first, running=running)
     if _wants_comments(case, memory, events, pull, now, first=first):
         taken = await _take_in_list(case, memory, taken, events, outside)
         memory = taken.memory
     memory = _note_push(memory, events, rows)
-    memory = await judge_description(case, pull, memory, outside)
+    if wants_template(case, pull.head_sha, policy):
+        memory = await judge_description(pull, memory, outside)
     commands = await _commands(taken.asked, events, pull, memory, outside)
     memory = commands[1]
     if seen.build is not None and look_at_build.wants_reading(seen.build, memory, policy.bypass_seconds):
@@ -161,7 +163,7 @@ def _sort(rows: Sequence[InboxRow]) -> _Events:
     return _Events(pulls=tuple(pulls), notes=tuple(notes), orders=tuple(orders), nudges=nudges)
 
 
-def _take_in_hooks(case: Case, memory: Memory, events: _Events, outside: Outside) -> TakenIn:
+def _take_in_hooks(memory: Memory, events: _Events, outside: Outside) -> TakenIn:
     return _take(outside, memory, [from_event(event, received) for event, received in events.notes])
 
 
@@ -317,7 +319,7 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
     if diagnosis.findings:
         files = await outside.forge.changed_files(pull.repo, pull.number)
         patches = {file.path: file.patch for file in files if file.status != "deleted"}
-        memory = memory.with_(files=tuple(patches), files_head=pull.head_sha)
+        outside.keep_files(pull, tuple(patches))
     past = await _past(diagnosis.findings, pull, outside)
     judged = judge(diagnosis, patches, past, outside.repairable)
     stages = stages or diagnosis.failed_stages

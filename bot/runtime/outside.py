@@ -47,9 +47,13 @@ class FoundTemplate:
     text: str
 
 
-Repairer = Callable[[Repair, PullRequest], Awaitable[RoomAnswer]]
+RepairFiles = Callable[[PullRequest], "tuple[str, ...] | None"]
+"""Paths that a pull request changes, where they were read already."""
+Repairer = Callable[[Repair, PullRequest, RepairFiles], Awaitable[RoomAnswer]]
 Reviewer = Callable[[PublishReview | CheapReview, PullRequest], Awaitable[RoomAnswer]]
 Point = Callable[[str], None]
+
+_FILES_KEPT = 200
 
 
 def no_point(_name: str) -> None:
@@ -75,6 +79,7 @@ class Outside:
         point: Called by name after every stored step and around every effect.
         busy: Entered while real work goes on; a virtual clock stands still meanwhile.
         templates: Templates by (repository, base sha), for this process' life.
+        files: Changed paths by (repository, number, head sha), for this process' life.
     """
 
     forge: Forge
@@ -91,7 +96,18 @@ class Outside:
     point: Point = no_point
     busy: Callable[[], AbstractContextManager[object]] = nullcontext
     templates: dict[tuple[str, str], FoundTemplate] = field(default_factory=dict)
+    files: dict[tuple[str, int, str], tuple[str, ...]] = field(default_factory=dict)
 
     def stamp(self) -> float:
         """The clock's time in Unix seconds, the form in which it is stored."""
         return self.clock.now().timestamp()
+
+    def files_of(self, pull: PullRequest) -> tuple[str, ...] | None:
+        """The paths a pull request changes, where they were read already for this head."""
+        return self.files.get((pull.repo, pull.number, pull.head_sha))
+
+    def keep_files(self, pull: PullRequest, paths: tuple[str, ...]) -> None:
+        """Remember the paths; the oldest are forgotten."""
+        while len(self.files) >= _FILES_KEPT:
+            del self.files[next(iter(self.files))]
+        self.files[pull.repo, pull.number, pull.head_sha] = paths

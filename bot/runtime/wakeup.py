@@ -26,7 +26,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from pydantic import BaseModel, ConfigDict
@@ -39,7 +39,7 @@ from bot.gate.decision import AnyAction, Decision
 from bot.gate.facts import ActionResult, Facts
 from bot.gate.machine import decide
 from bot.runtime import cases, inbox, records
-from bot.runtime.act import perform
+from bot.runtime.act import give_up, perform
 from bot.runtime.inbox import InboxRow
 from bot.runtime.memory import Memory
 from bot.runtime.observe import Observation, observe
@@ -53,12 +53,8 @@ MAX_ROUNDS = 8  # a decision that asks for another look more often than this is 
 ROUND_PAUSE = timedelta(seconds=60)
 
 
-class Steps(Protocol):
-    """Runs a part of a wake-up and records its result, or hands out the recorded one."""
-
-    async def __call__(self, name: str, work: Callable[[], Coroutine[Any, Any, str]]) -> str:
-        """The text that ``work`` returned, now or in an earlier life of the same wake-up."""
-        ...
+Steps = Callable[[str, Callable[[], Coroutine[Any, Any, str]]], Coroutine[Any, Any, str]]
+"""Runs a named part of a wake-up and records its result, or hands out the recorded one."""
 
 
 async def plain_steps(_name: str, work: Callable[[], Coroutine[Any, Any, str]]) -> str:
@@ -123,8 +119,9 @@ async def wake_up(repo: str, number: int, generation: int, outside: Outside, ste
     if loaded.generation != generation:
         return "stale"
     state = _State(loaded.case, loaded.memory, loaded.rows)
+    last_try = loaded.failures + 1 >= outside.settings.runtime.max_failures
     for turn in range(MAX_ROUNDS):
-        state = await _round(turn, state, outside, steps)
+        state = await _round(turn, state, outside, steps, last_try=last_try)
         if state.trouble is not None or state.decision is None or not state.decision.again:
             break
     final = state
@@ -137,7 +134,7 @@ async def wake_up(repo: str, number: int, generation: int, outside: Outside, ste
     return word
 
 
-async def _round(turn: int, state: _State, outside: Outside, steps: Steps) -> _State:
+async def _round(turn: int, state: _State, outside: Outside, steps: Steps, *, last_try: bool) -> _State:
     async def look() -> str:
         return (await _observe(state, outside, first=turn == 0)).model_dump_json()
 
@@ -157,7 +154,8 @@ async def _round(turn: int, state: _State, outside: Outside, steps: Steps) -> _S
     decision = chosen.decision
     results: list[ActionResult] = []
     for index, action in enumerate(decision.actions):
-        acted = await _act(f"act {turn}.{index} {action.kind}", action, seen.pull, outside, steps)
+        name = f"act {turn}.{index} {action.kind}"
+        acted = await _act(name, action, seen.pull, outside, steps, last_try=last_try)
         outside.point(f"acted {action.effect_key}")
         if acted.result is None:
             # What was done stays done (the ledger knows); the next wake-up decides the same again and goes on.
@@ -202,12 +200,18 @@ async def _decide(case: Case, facts: Facts, outside: Outside) -> _Chosen:
         return _Chosen(trouble=_trouble(error, case.key, "decide"))
 
 
-async def _act(name: str, action: AnyAction, pr: PullRequest, outside: Outside, steps: Steps) -> _Acted:
+async def _act(
+    name: str, action: AnyAction, pr: PullRequest, outside: Outside, steps: Steps, *, last_try: bool
+) -> _Acted:
+    """Carry out one action as a step; ``last_try`` turns lasting trouble into a result that ``decide`` can answer."""
+
     async def work() -> str:
         try:
             acted = _Acted(result=await perform(action, pr, outside))
         except Exception as error:  # a fault of ours must park this case, not lose it
             acted = _Acted(trouble=_trouble(error, f"{pr.repo}#{pr.number}", action.effect_key))
+            if last_try and isinstance(error, RetryLater):
+                acted = _Acted(result=await give_up(action, pr, str(error), outside))
         return acted.model_dump_json()
 
     return _Acted.model_validate_json(await steps(name, work))
