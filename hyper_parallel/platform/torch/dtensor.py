@@ -1,0 +1,255 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""DTensor on PyTorch: a tensor subclass that IS the local tensor, with an immutable layout attached.
+
+Everything from outside arrives in `__torch_function__`, where it means the global tensor. With interception switched
+off the same object is its own local part, so autograd, hooks, checkpointing and autocast act natively on locals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from hyper_parallel.errors import AliasLostError, LayoutError, explain
+from hyper_parallel.layout import Layout
+from hyper_parallel.mesh import DeviceMesh
+from hyper_parallel.placements import P_SUM, Partial, Placement, R, Replicate
+
+Tensor = torch.Tensor
+native = torch._C._disabled_torch_function_impl
+Off = torch._C.DisableTorchFunctionSubclass
+_HANDLERS: dict[Any, Callable[..., Any]] = {}
+_NO_KWARGS: dict[str, Any] = {}
+
+
+class DTensor(Tensor):
+    """A distributed tensor. Build one with `distribute_tensor`, `DTensor.from_local` or a factory."""
+
+    _layout: Layout
+    _op_name: ClassVar[str] = ""
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Entry of every torch API call that has a DTensor among its arguments."""
+        handler = _HANDLERS.get(func)
+        if handler is None:
+            handler = _make_handler(func)
+        return handler(func, types, args, kwargs)
+
+    @property
+    def layout(self) -> Layout:  # type: ignore[override]
+        """The layout: global shape, mesh, placements."""
+        return self._layout
+
+    @property
+    def device_mesh(self) -> DeviceMesh:
+        """The mesh."""
+        return self._layout.mesh
+
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """One placement per mesh axis."""
+        return self._layout.placements
+
+    @property
+    def local_shape(self) -> torch.Size:
+        """Shape of the own part."""
+        return torch.Size(self._layout.local_shape)
+
+    @staticmethod
+    def from_local(
+        local_tensor: Tensor,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        run_check: bool = False,
+        shape: Sequence[int] | None = None,
+        stride: Any = None,
+    ) -> DTensor:
+        """Make a DTensor of every rank's own part; differentiable with respect to it.
+
+        Args:
+            local_tensor: the own part; its memory is shared.
+            device_mesh: the mesh (default: that of the enclosing `with mesh:`).
+            placements: one per mesh axis (default: replicated).
+            run_check: compare shapes across ranks first (communicates), and derive an uneven global shape from them.
+            shape: the global shape. Without it, and without `run_check`, all parts are taken to be equal in size.
+            stride: accepted for PyTorch's sake; strides are those of the parts.
+
+        Raises:
+            LayoutError: the local shape is not what the layout gives this rank.
+        """
+        from hyper_parallel.platform.torch.construct import from_local
+
+        return from_local(local_tensor, device_mesh, placements, run_check, shape)
+
+    def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """The own part as a plain tensor, differentiable.
+
+        `grad_placements` says what the gradient that comes back is; `Partial()` on a replicated axis means that ranks
+        use the part differently, so their gradients are added.
+        """
+        layout = self._layout
+        with Off():
+            local = plain(self)
+            if grad_placements is not None and local.requires_grad:
+                from hyper_parallel.platform.torch.construct import expect_grad
+
+                local = expect_grad(local, layout, grad_placements)
+            return local
+
+    def redistribute(
+        self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, **_: Any
+    ) -> DTensor:
+        """The same tensor under other placements (same mesh), by the cheapest plan; differentiable."""
+        layout = self._layout
+        if device_mesh is not None and not isinstance(device_mesh, DeviceMesh):
+            device_mesh, placements = None, device_mesh
+        if device_mesh is not None and device_mesh is not layout.mesh:
+            raise LayoutError(explain("redistribute", "device_mesh", f"the tensor's own {layout.mesh}", device_mesh))
+        target = layout.with_placements(placements if placements is not None else (R,) * layout.mesh.ndim)
+        return redistribute(self, target)
+
+    def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
+        """The whole tensor as a plain tensor on every rank."""
+        whole = redistribute(self, Layout.replicated(self._layout.mesh, self._layout.shape))
+        return whole.to_local(grad_placements=grad_placements)
+
+    def reduce_partial(self) -> DTensor:
+        """Carry out pending reductions (to replicated)."""
+        places = [R if isinstance(p, Partial) else p for p in self._layout.placements]
+        return redistribute(self, self._layout.with_placements(places))
+
+    def __repr__(self, *, tensor_contents: Any = None) -> str:
+        layout = self._layout
+        places = ", ".join(map(str, layout.placements))
+        with Off():
+            local = Tensor.__repr__(plain(self))
+        return f"DTensor({local}, shape={layout.shape}, mesh={layout.mesh!r}, placements=[{places}])"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from hyper_parallel.platform.torch.construct import rebuild
+
+        with Off():
+            local = plain(self.detach())
+            parameter = bool(getattr(self, "_is_param", False))
+            return rebuild, (local, self._layout, self.requires_grad, parameter)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DTensor:
+        from hyper_parallel.platform.torch.construct import deepcopy
+
+        return deepcopy(self, memo)
+
+
+class LostAlias(DTensor):
+    """A view that had to be computed on redistributed data: reading is fine while the base is unchanged."""
+
+    _origin: tuple[DTensor, int | None, str]
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Check, then go on with an ordinary DTensor."""
+        from hyper_parallel.dispatch.call import replace_tensors
+
+        name = getattr(func, "__name__", "")
+        kwargs = kwargs or {}
+        if args and isinstance(args[0], LostAlias) and _writes(name):
+            raise AliasLostError(
+                explain(name, "its target", "a tensor that shares memory with its base (or a clone of it)",
+                        f"a view made by {args[0]._origin[2]} on redistributed data")
+            )  # fmt: skip
+
+        def check(tensor: Any) -> Any:
+            if not isinstance(tensor, LostAlias):
+                return tensor
+            base, version, maker = tensor._origin
+            with Off():
+                if version is not None and base._version != version:
+                    raise AliasLostError(
+                        explain(name, f"the base of a view made by {maker} on redistributed data",
+                                "unchanged since (use clone() of the view)", "a later in-place write")
+                    )  # fmt: skip
+                same = tensor.as_subclass(DTensor)
+            same._layout = tensor._layout
+            return same
+
+        if name in {"__get__", "__set__", "retain_grad", "register_hook", "requires_grad_", "backward"}:
+            return DTensor.__torch_function__(func, types, args, kwargs)
+        args, kwargs = replace_tensors((args, kwargs), check, lambda v: isinstance(v, Tensor))
+        return DTensor.__torch_function__(func, types, args, kwargs)
+
+
+def _writes(name: str) -> bool:
+    if name.startswith("__"):
+        return name == "__setitem__" or (name.startswith("__i") and name not in {"__invert__", "__index__", "__int__"})
+    return name.endswith("_") and name not in {"requires_grad_"}
+
+
+def plain(tensor: Tensor) -> Tensor:
+    """The same memory and history as a plain `torch.Tensor` (interception off)."""
+    return tensor.as_subclass(Tensor) if type(tensor) is not Tensor else tensor
+
+
+def as_dtensor(local: Tensor, layout: Layout) -> DTensor:
+    """Wrap a result of a native call. A plain tensor object is taken over; interception is off."""
+    kind = type(local)
+    if kind is Tensor:
+        local.__class__ = DTensor
+        local._layout = layout  # type: ignore[attr-defined]
+        return local  # type: ignore[return-value]
+    if kind is DTensor and local._layout is layout:  # type: ignore[attr-defined]
+        return local  # type: ignore[return-value]
+    other = local.as_subclass(DTensor)
+    other._layout = layout
+    return other
+
+
+def redistribute(tensor: DTensor, target: Layout) -> DTensor:
+    """A DTensor under another layout of the same mesh and shape."""
+    from hyper_parallel.platform.torch.backend import PLATFORM
+    from hyper_parallel.redistribute import redistribute_local
+
+    with Off():
+        if tensor._layout is target:
+            return as_dtensor(plain(tensor), target)
+        local = redistribute_local(PLATFORM, tensor, tensor._layout, target)
+        return as_dtensor(plain(local), target)
+
+
+def grad_layout_of(placements: Sequence[Placement]) -> list[Placement]:
+    """Placements of a gradient."""
+    return [R if isinstance(p, Replicate) or p == P_SUM else p for p in placements]
+
+
+def _make_handler(func: Any) -> Callable[..., Any]:
+    from hyper_parallel.platform.torch.intercept import handler_for
+
+    handler = handler_for(func)
+    _HANDLERS[func] = handler
+    return handler
+
+
+def engine_of() -> Any:
+    """The engine of this platform."""
+    from hyper_parallel.platform.torch.intercept import engine
+
+    return engine()
