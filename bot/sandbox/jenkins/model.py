@@ -212,6 +212,7 @@ class QueueEntry:
     cancelled: bool = False
     run: Run | None = None
     task: asyncio.Task[None] | None = None
+    left: asyncio.Event = field(default_factory=asyncio.Event)
 
     def same_task(self, other_parameters: Mapping[str, str], other: PullRequestTrigger | None) -> bool:
         """Whether another start would be folded into this one."""

@@ -119,13 +119,13 @@ class Scheduler:
             return False
         entry.task.cancel()
         entry.state, entry.cancelled, entry.left_at = QueueState.LEFT, True, self._clock.monotonic()
+        entry.left.set()
         return True
 
     def forget_queue(self) -> None:
         """What a restart does: waiting items and those that left are gone, running builds resume."""
         for entry in self.waiting():
-            if entry.task is not None:
-                entry.task.cancel()
+            self.cancel(entry.queue_id)
         self._entries.clear()
 
     def abort(self, run: Run, by: str) -> bool:
@@ -196,6 +196,7 @@ class Scheduler:
         job.runs[number] = run
         job.rotate()
         entry.run, entry.state, entry.left_at = run, QueueState.LEFT, self._clock.monotonic()
+        entry.left.set()
         return run
 
     async def _build(self, run: Run) -> None:
