@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bot.template.lines import Line
-from bot.template.marks import answers_none, is_placeholder, key_of
+from bot.template.marks import answers_none, is_placeholder, key_of, plain_text
 from bot.template.match import Body, find_places, is_similar
 from bot.template.model import Box, Field, Group, IssueLink, KindLine, MissingItem, Mode, Section, Template, Verdict
 from bot.template.parse import parse_template
@@ -156,7 +156,7 @@ def is_substance(line: Line, template_keys: frozenset[str] | set[str]) -> bool:
         return key_of(text) not in template_keys
     boxes = boxes_of(text)
     bare = " ".join(label for _ticked, label in boxes.boxes) if boxes else without_bullet(text)
-    key = key_of(bare)
+    key = key_of(plain_text(bare))
     if not key or key in template_keys or key_of(text) in template_keys:
         return False
     begun = max((known for known in template_keys if key.startswith(known)), key=len, default="")
@@ -180,7 +180,7 @@ def _body_boxes(places: Body) -> list[_BodyBox]:
     for number, line in enumerate(places.lines):
         boxes = None if line.code or line.quoted else boxes_of(line.text)
         for ticked, text in boxes.boxes if boxes else ():
-            found.append(_BodyBox(number, key_of(text), text, ticked))
+            found.append(_BodyBox(number, key_of(plain_text(text)), plain_text(text), ticked))
     return found
 
 
@@ -196,11 +196,12 @@ def _check_group(section: Section, places: Body, boxes: list[_BodyBox], number: 
     chosen = ticked + own
     options = tuple(box.text for box in group.boxes)
     label = group.label or section.title
+    reason = "choice" if group.label else "only-choice"
     if group.mode is Mode.ONE and len(chosen) > 1:
-        return [MissingItem("choice", section.title, label, "choice.many", tuple(chosen))]
+        return [MissingItem("choice", section.title, label, f"{reason}.many", tuple(chosen))]
     if chosen or _named_in_words(places, inside, near, group):
         return []
-    return [MissingItem("choice", section.title, label, "choice.none", options)]
+    return [MissingItem("choice", section.title, label, f"{reason}.none", options)]
 
 
 def _group_lines(places: Body, number: int, group: Group) -> set[int]:
@@ -260,11 +261,11 @@ def _check_issue(
 ) -> list[MissingItem]:
     # A line left exactly as the template has it is an example ("Fixes #123"), not a link.
     inside = (line for _number, line in places.lines_of(_subtree(template, number)))
-    own = [line.text for line in inside if not line.code and key_of(line.text) not in section.lines]
+    own = [line.text for line in inside if not line.code and key_of(line.text) not in section.shown]
     if any(references(text) for text in own):
         return []
     for line in places.lines:
-        fresh = not line.code and not line.quoted and key_of(line.text) not in section.lines
+        fresh = not line.code and not line.quoted and key_of(line.text) not in section.shown
         if fresh and closing_references(line.text):
             return []
     if issue.may_be_none and any(answers_none(text) for text in own):

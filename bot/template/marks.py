@@ -20,6 +20,7 @@ Chinese forms; each expression is kept narrow, because a false "optional" would 
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 
@@ -75,10 +76,8 @@ _STATEMENT = re.compile(
     r"\b(?:i have|i've|my |has been|have been|passed?|added|updated|follows?)\b",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(
-    r"^(?:是|否|有|无|yes|no|需要|不需要|涉及|不涉及|影响|不影响|兼容|不兼容|支持|不支持|包含|不包含|已|未)",
-    re.IGNORECASE,
-)
+_YES = re.compile(r"^(?:是|有|yes|需要?|涉及|影响|兼容|支持|包含|会|true)", re.IGNORECASE)
+_NO = re.compile(r"^(?:否|无|没有|no\b|not\b|不|false)", re.IGNORECASE)
 
 _PLACEHOLDER_WORDS = (
     r"(?:填写|填入|填上|描述|补充|输入|说明|粘贴|列出|简述|写明|注明|写下|简要|详细|概述|阐述|介绍|提供|附上|贴上|键入)"
@@ -123,6 +122,13 @@ def key_of(text: str) -> str:
     """What is left of a text when width, case, blanks, punctuation, emoji and Markdown marks are taken away."""
     folded = unicodedata.normalize("NFKC", text).lower()
     return "".join(char for char in folded if char.isalnum())
+
+
+def plain_text(text: str) -> str:
+    """A text without emphasis, code marks, tags and entities; of a link its words remain, an image stays."""
+    words = re.sub(r"(?<!!)\[([^\[\]]+)\]\([^()\s]*\)", r"\1", text)
+    words = re.sub(r"</?(?!img\b)[a-zA-Z][^<>]*>", " ", words)
+    return re.sub(r"\*\*|__|~~|`", "", html.unescape(words)).strip()
 
 
 def title_keys(title: str) -> tuple[str, ...]:
@@ -171,7 +177,7 @@ def mode_of(label: str, hints: str, items: list[str]) -> Mode:
     """How many boxes count, told by the label, the hints around the list, and the items themselves."""
     if said := said_mode(label) or said_mode(hints):
         return said
-    if 2 <= len(items) <= 3 and all(_YES_NO.match(item.strip(" *_")) for item in items):
+    if len(items) == 2 and sum(1 for item in items if _NO.match(item)) == 1 == sum(1 for i in items if _YES.match(i)):
         return Mode.ONE
     if _ALL_WORD.search(label) or (_ALL_WORD.search(hints) and not _TYPE_WORD.search(label)):
         return Mode.ALL

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -27,6 +28,7 @@ from bot.template.shapes import Heading, boxes_of, field_of, heading_of, table_c
 
 _SIMILAR = 0.7
 _WEAK_LEVEL = 10
+_BOLD_LEAD = re.compile(r"^\s*(?:[-*+]\s+)?(\*\*|__)(?=\S)(.{1,60}?)\1\s*(.*)$")
 MAX_LINES = 5_000  # a description of more lines than the forge stores is cut, so that matching stays quick
 
 
@@ -139,6 +141,8 @@ def _captions(line: Line) -> Iterator[Caption]:
     named = field_of(text)
     if named and key_of(named.name):
         yield Caption(title_keys(named.name), named.rest, _WEAK_LEVEL, False, "field")
+    if not named and not heading and (lead := _BOLD_LEAD.match(text)):
+        yield Caption(title_keys(lead[2]), lead[3], _WEAK_LEVEL, False, "field")
     boxes = boxes_of(text)
     if boxes and boxes.prefix:
         yield Caption(title_keys(boxes.prefix), text[len(boxes.prefix) :], _WEAK_LEVEL, False, "boxes")
@@ -204,16 +208,28 @@ def _assign_owners(body: Body, template: Template) -> None:
     section with a bold heading: of rank 1 or 2); a deeper one, or bold text, is the author's way to order the content.
     """
     by_line = {line: section for section, line in body.section_at.items()}
+    titles = {
+        title_keys(section.title)[0]: n for n, section in reversed(list(enumerate(template.sections))) if section.title
+    }
+    titles = {key: n for key, n in titles.items() if n in body.section_at}
     owner = 0 if template.sections and not template.sections[0].title else -1
     level = _WEAK_LEVEL
     for number, captions in enumerate(body.captions):
         top = captions[0] if captions else None
-        if number in by_line:
-            owner = by_line[number]
+        again = _named_again(top, titles)
+        if number in by_line or again is not None:
+            owner = by_line.get(number, again if again is not None else -1)
             level = top.level if top else _WEAK_LEVEL
         elif top and top.style in ("atx", "html") and top.level <= (level if level <= 6 else 2) and owner != 0:
             owner = -1
         body.owner.append(owner)
+
+
+def _named_again(caption: Caption | None, titles: dict[str, int]) -> int | None:
+    """The section that a heading names a second time: authors paste their text below the untouched template."""
+    if caption is None or not caption.strong or caption.rest:
+        return None
+    return titles.get(caption.keys[0])
 
 
 def _match_parts(body: Body, number: int, section: Section) -> None:

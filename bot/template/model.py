@@ -87,7 +87,8 @@ class Section:
         parent: Index of the enclosing section in :attr:`Template.sections`, or -1.
         optional: Marked optional, here or on an enclosing section.
         needs_text: The author must write something of their own here.
-        lines: Keys of all template text under the heading, which is not the author's.
+        lines: Keys of all template text under the heading, comments too, which is not the author's.
+        shown: Keys of the visible lines right under the heading.
     """
 
     title: str
@@ -96,6 +97,7 @@ class Section:
     optional: bool = False
     needs_text: bool = False
     lines: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     fields: tuple[Field, ...] = ()
     groups: tuple[Group, ...] = ()
     issue: IssueLink | None = None

@@ -29,11 +29,12 @@ from bot.template.marks import (
     strip_marks,
 )
 from bot.template.model import Section, Template
-from bot.template.parts import read_parts
-from bot.template.shapes import CHINESE_LEVEL, Heading, field_of, heading_of, is_rule, without_bullet
+from bot.template.parts import is_blank_to_fill, read_parts
+from bot.template.shapes import CHINESE_LEVEL, Heading, field_of, heading_of, is_closing_word, without_bullet
 
 _STRONG = ("atx", "html", "bold", "bracket")
 _LONGEST_TITLE = 60
+_SHORTEST_HINT = 8
 
 
 @dataclass
@@ -53,12 +54,16 @@ def parse_template(source: str) -> Template:
     """
     drafts = _outline(read_lines(source))
     sections = [_section(draft) for draft in drafts]
-    keys = [_line_keys(draft) for draft in drafts]
+    shown = [_shown_keys(draft) for draft in drafts]
+    keys = [shown[number] | _hint_keys(draft) for number, draft in enumerate(drafts)]
     for number in range(len(sections) - 1, -1, -1):
         parent = sections[number].parent
         if parent >= 0:
             keys[parent] |= keys[number] | set(_title_lines(drafts[number].raw_title))
-    sections = [replace(section, lines=frozenset(keys[number])) for number, section in enumerate(sections)]
+    sections = [
+        replace(section, lines=frozenset(keys[number]), shown=frozenset(shown[number]))
+        for number, section in enumerate(sections)
+    ]
     return Template(_inherit(sections))
 
 
@@ -100,6 +105,8 @@ def _heading(line: Line) -> Heading | None:
         return None
     if heading.style in ("atx", "html"):
         return heading
+    if is_closing_word(heading.title):
+        return None
     if len(heading.title) > _LONGEST_TITLE or heading.title.endswith(("。", "！", "!", "；", "，")):
         return None
     return None if is_instruction(heading.title) else heading
@@ -145,18 +152,23 @@ def _section(draft: _Draft) -> Section:
     )
 
 
-def _line_keys(draft: _Draft) -> set[str]:
-    """Keys of every text of the template under this heading, in the shapes in which it may be left in a description."""
+def _shown_keys(draft: _Draft) -> set[str]:
+    """Keys of the visible lines, in the shapes in which they may be left in a description."""
     keys: set[str] = set()
     for line in draft.lines:
-        for text in (line.text, *(part for hint in line.hints for part in hint.split("\n"))):
-            if is_rule(text):
-                continue
-            keys |= {key_of(text), key_of(without_bullet(text))}
-            if named := field_of(text):
-                keys |= {key_of(named.rest), key_of(named.name)}
-            keys |= {key_of(cell) for cell in text.split("|")} if text.strip().startswith("|") else set()
+        keys |= {key_of(line.text), key_of(without_bullet(line.text))}
+        named = None if line.code else field_of(line.text)
+        if named and is_blank_to_fill(named):
+            keys |= {key_of(named.rest), key_of(named.name)}
+        if line.text.strip().startswith("|"):
+            keys |= {key_of(cell) for cell in line.text.split("|")}
     return keys - {""}
+
+
+def _hint_keys(draft: _Draft) -> set[str]:
+    """Keys of the lines of HTML comments, which authors may uncover; short ones may well be answers ("CPU", "无")."""
+    keys = {key_of(text) for line in draft.lines for hint in line.hints for text in hint.split("\n")}
+    return {key for key in keys if len(key) >= _SHORTEST_HINT}
 
 
 def _title_lines(raw_title: str) -> tuple[str, str]:

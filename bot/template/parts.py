@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from bot.template.lines import Line
+from bot.template.lines import Line, without_code_spans
 from bot.template.marks import (
     allows_none,
     is_instruction,
@@ -28,6 +28,7 @@ from bot.template.marks import (
     is_placeholder,
     key_of,
     mode_of,
+    plain_text,
     said_mode,
     strip_marks,
 )
@@ -39,6 +40,7 @@ from bot.template.shapes import (
     boxes_of,
     field_of,
     is_bullet,
+    is_closing_word,
     is_rule,
     is_table_rule,
     kind_of,
@@ -51,7 +53,6 @@ _EXAMPLE = re.compile(
     r"^(?:[（(\[【<].*[）)\]】>]|`[^`]*`|[_*]+.*[_*]+|[^/／|。]{1,10}(?:\s*[/／|]\s*[^/／|。]{1,10})+|(?:例如?|如|比如|示例|e\.g\.?|eg)[:：\s、.].*)$",
     re.IGNORECASE,
 )
-_CLOSING_WORD = re.compile(r"^\W*(?:fix|close|resolve)", re.IGNORECASE)
 _OPEN_LABEL = re.compile(r"[<>{}\[\]…]|^x+$|^\.+$|标签|label|类型", re.IGNORECASE)
 
 
@@ -130,12 +131,12 @@ def _read_line(reader: _Reader, line: Line, all_hints: str) -> None:
     if kind := kind_of(text):
         reader.kinds.append(kind)
         reader.forget_label()
-    elif asks_for_issue(text):
-        name = strip_marks(named.name) if named and not _CLOSING_WORD.match(named.name) else ""
+    elif asks_for_issue(plain_text(without_code_spans(text))):
+        name = strip_marks(named.name) if named and not is_closing_word(named.name) else ""
         optional = is_optional_title(text) or is_optional_title(named.name if named else "")
         reader.issue = reader.issue or IssueLink(name, allows_none(all_hints), optional)
         reader.forget_label()
-    elif named and not line.quoted and _is_blank_to_fill(named):
+    elif named and not line.quoted and is_blank_to_fill(named):
         optional = (
             is_optional_title(named.name) or is_optional_title(named.rest) or any(map(is_optional_hint, line.hints))
         )
@@ -150,7 +151,7 @@ def _read_line(reader: _Reader, line: Line, all_hints: str) -> None:
         reader.label_is_field, reader.label_indent = False, line.indent
 
 
-def _is_blank_to_fill(named: FieldLine) -> bool:
+def is_blank_to_fill(named: FieldLine) -> bool:
     """Whether ``name：rest`` in a template is a blank: bold names are, plain ones when nothing but a hint follows."""
     if not key_of(named.name) or is_instruction(named.name):
         return False
@@ -177,7 +178,7 @@ def _read_boxes(reader: _Reader, line: Line, found: BoxLine) -> None:
 
 
 def _box(text: str, indent: int) -> Box:
-    plain = re.sub(r"\*\*|__|`", "", text).strip()
+    plain = plain_text(text)
     return Box(text=plain, key=key_of(plain), optional=is_optional_title(plain), indent=indent)
 
 
@@ -225,7 +226,13 @@ def _kind(kinds: list[tuple[str, str]], hints: str) -> KindLine | None:
     if not kinds:
         return None
     verb = kinds[0][0]
-    words = [word for name, text in kinds if name == verb for word in re.split(r"[|｜,，、/\s]+", text) if word]
+    words = [
+        word
+        for name, text in kinds
+        if name == verb
+        for word in re.split(r"[|｜,，、/\s]+", text)
+        if word and word != verb
+    ]
     labels = [word for word in words if not _OPEN_LABEL.search(word)]
     only_one = said_mode(hints) is Mode.ONE
     return KindLine(verb, tuple(dict.fromkeys(labels)), only_one, is_optional_title(hints))

@@ -210,6 +210,11 @@ def asks_for_issue(text: str) -> bool:
     return bool(_FIXES.search(without_code_spans(text)))
 
 
+def is_closing_word(text: str) -> bool:
+    """Whether a name is only the word in front of an issue link (``Fixes``)."""
+    return bool(re.match(r"^\W*(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?)\W*$", text, re.IGNORECASE))
+
+
 def closing_references(text: str) -> list[str]:
     """Issue references behind a closing word (``Fixes #12``, ``Closes owner/repo#3``, a full issue URL)."""
     return [match[0] for match in _CLOSING.finditer(_for_references(text))]

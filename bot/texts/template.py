@@ -82,6 +82,22 @@ TEXTS: dict[str, dict[str, str]] = {
         "zh": "请只保留一项 [x]，其余改回 [ ]；现在勾选的是：{options}。",
         "en": "Keep one [x] and change the others back to [ ]; ticked now: {options}.",
     },
+    "template.only-choice.none.what": {
+        "zh": "「{section}」还没有选择",
+        "en": "Nothing is chosen in “{section}”",
+    },
+    "template.only-choice.none.fix": {
+        "zh": "请从「{options}」中选择，把所选项前面的 [ ] 改成 [x]。",
+        "en": "Choose from “{options}”: change the [ ] in front of your choice to [x].",
+    },
+    "template.only-choice.many.what": {
+        "zh": "「{section}」只能选一项，现在选了多项",
+        "en": "“{section}” takes one choice, but several are ticked",
+    },
+    "template.only-choice.many.fix": {
+        "zh": "请只保留一项 [x]，其余改回 [ ]；现在勾选的是：{options}。",
+        "en": "Keep one [x] and change the others back to [ ]; ticked now: {options}.",
+    },
     "template.issue.none.what": {
         "zh": "「{section}」没有关联 Issue",
         "en": "No issue is linked in “{section}”",
