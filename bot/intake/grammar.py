@@ -32,7 +32,6 @@ DEFAULT_ALIASES: Mapping[str, str] = {
     "帮助": "help",
 }
 # Commands of the community's other robots: theirs to answer, ours to pass over in silence.
-# fmt: off
 FOREIGN_COMMANDS = frozenset(
     {
         "lgtm",
@@ -62,7 +61,6 @@ FOREIGN_COMMANDS = frozenset(
         "sync",
     }
 )
-# fmt: on
 FOREIGN_PREFIXES = ("retest_", "retest-")
 
 MAX_WORD = 40
