@@ -36,6 +36,7 @@ from bot.sandbox.jenkins import (
 )
 
 JOB = "Gate"
+TOKEN = "11d2f0c3a4"
 SHA = "db336d3386067d09cb4cb115caa5e93e4a69cf5b"
 MakeClient = Callable[..., JenkinsClient]
 
@@ -135,9 +136,10 @@ async def test_stopped_build_is_aborted_and_stopping_twice_is_no_error(
     queue_id = await client.start({"giteePullRequestIid": "64"})
     while not (item := await client.queue_item(queue_id)).build_number:
         await clock.sleep(1)
-    await client.stop(item.build_number)
-    await client.stop(item.build_number)
-    build = await client.build(item.build_number)
+    with clock.hold():
+        await client.stop(item.build_number)
+        await client.stop(item.build_number)
+        build = await client.build(item.build_number)
     assert (build.result, build.running) == ("ABORTED", False)
     with pytest.raises(NotFound):
         await client.stop(999)
@@ -147,16 +149,9 @@ async def test_queue_item_through_its_life_and_after_jenkins_forgot_it(
     jenkins: SandboxJenkins, client: JenkinsClient, clock: VirtualClock
 ) -> None:
     jenkins.change_job(JOB, executable_gap=2.0)
-    async with aiohttp.ClientSession(
-        headers={"Authorization": aiohttp.encode_basic_auth("gate", "11d2f0c3a4")}
-    ) as session:
-        start = f"{jenkins.url}job/{JOB}/buildWithParameters"
-        async with session.post(start, params={"giteePullRequestIid": "64"}, allow_redirects=False) as first:
-            assert first.status == 201
-        async with session.post(start, params={"giteePullRequestIid": "64"}, allow_redirects=False) as second:
-            assert (second.status, second.headers["Location"]) == (303, first.headers["Location"])
-        queue_id = int(first.headers["Location"].rstrip("/").rpartition("/")[2])
-    waiting = await client.queue_item(queue_id)
+    with clock.hold():
+        queue_id = await start_twice(jenkins)
+        waiting = await client.queue_item(queue_id)
     assert waiting.why.startswith("In the quiet period. Expires in")
     await clock.sleep(6)  # it left; the executable is still null: the build's queueId tells
     assert (await client.queue_item(queue_id)).build_number == 1
@@ -164,6 +159,18 @@ async def test_queue_item_through_its_life_and_after_jenkins_forgot_it(
     before = len(jenkins.requests)
     assert (await client.queue_item(queue_id)).build_number == 1
     assert [request.status for request in jenkins.requests[before:]] == [404, 200]
+
+
+async def start_twice(jenkins: SandboxJenkins) -> int:
+    """Two identical starts, the second of which is folded into the first."""
+    headers = {"Authorization": aiohttp.encode_basic_auth("gate", TOKEN)}
+    url, form = f"{jenkins.url}job/{JOB}/buildWithParameters", {"giteePullRequestIid": "64"}
+    async with aiohttp.ClientSession(headers=headers) as session:
+        async with session.post(url, params=form, allow_redirects=False) as first:
+            assert first.status == 201
+        async with session.post(url, data=form, allow_redirects=False) as second:
+            assert (second.status, second.headers["Location"]) == (303, first.headers["Location"])
+    return int(first.headers["Location"].rstrip("/").rpartition("/")[2])
 
 
 async def test_restart_forgets_the_queue_but_not_the_builds(
