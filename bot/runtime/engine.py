@@ -23,6 +23,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
@@ -39,7 +40,10 @@ _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
 async def _recorded(name: str, work: Callable[[], Coroutine[Any, Any, str]]) -> str:
-    return await DBOS.run_step_async({"name": name}, work)
+    async def step() -> str:  # DBOS looks whether it was given a coroutine function, which a lambda is not
+        return await work()
+
+    return await DBOS.run_step_async({"name": name}, step)
 
 
 @DBOS.workflow(name="wake-up", max_recovery_attempts=None)
@@ -137,7 +141,10 @@ class Engine:
                 await asyncio.wait_for(asyncio.gather(*waiting), seconds)
             except TimeoutError:
                 log.warning("%d wake-up(s) were cut short and will go on at the next start", len(self._running))
-        await asyncio.to_thread(DBOS.destroy)
+        with ThreadPoolExecutor(max_workers=1) as own:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(own, DBOS.destroy)
+        loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put in one of its own, which is closed now
         Engine.current = None
 
     async def forget_before(self, moment: float) -> int:

@@ -198,12 +198,31 @@ def _pull_is_stale(case: Case, taken: TakenIn, events: _Events, now: datetime, *
         return False
     if not events.any:  # a timer: while the build runs, only a lost hook could have changed anything
         return not (case.phase is Phase.BUILDING and running and now - memory.pr_read_at < _PULL_IS_GOOD_FOR)
-    if events.pulls or events.nudges or events.orders or taken.asked:
+    if events.nudges or events.orders or taken.asked:
+        return True
+    if any(_tells_something_new(event, memory.pr) for event in events.pulls):
         return True
     moved = any(event.head_sha and event.head_sha != memory.pr.head_sha for event, _ in events.notes)
     closed = any(event.pr_state and event.pr_state != memory.pr.state for event, _ in events.notes)
     told = {note.note_id for note in memory.robot_notes if note.kind != "pipeline_running"}
     return moved or closed or any(event.note_id in told for event, _ in events.notes)
+
+
+def _tells_something_new(event: MergeRequestEvent, known: PullRequest) -> bool:
+    """Whether a hook differs from what we know; one about a label that we put on ourselves does not.
+
+    A hook that leaves anything open counts as new, and nothing of it is taken over: the pull request is read instead,
+    because nobody has seen yet what the forge's update hooks really carry.
+    """
+    return not (
+        event.head_sha == known.head_sha
+        and event.state == known.state
+        and event.title == known.title
+        and event.description == known.body
+        and event.labels == known.labels
+        and event.base_ref == known.base_ref
+        and event.draft == known.draft
+    )
 
 
 def _wants_comments(
