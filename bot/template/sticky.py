@@ -16,12 +16,11 @@
 
 from __future__ import annotations
 
-import re
-
 from bot.template.model import Verdict
+from bot.texts import Markup, code, inline
 from bot.texts.template import TEXTS
 
-_LONGEST = 120
+_LONGEST = 160
 _MOST_ITEMS = 40
 
 
@@ -46,24 +45,17 @@ def render_comment(verdict: Verdict, *, path: str = "", language: str = "zh") ->
         lines.append(f"- … +{count - _MOST_ITEMS}")
     lines += ["", _text("template.failed.foot", language)]
     if path:
-        lines += ["", _text("template.failed.source", language).format(path=f"`{path}`")]
+        lines += ["", _text("template.failed.source", language).format(path=code(path))]
     return "\n".join(lines)
 
 
-def summaries(verdict: Verdict, language: str = "zh") -> tuple[str, ...]:
+def summaries(verdict: Verdict, language: str = "zh") -> tuple[Markup, ...]:
     """One line per missing item: what is missing, then how to fix it. Safe to put into a comment."""
     stop = "。" if language == "zh" else ". "
     return tuple(
-        f"**{_quote(item.message(language))}**{stop}{_quote(item.fix(language), 3 * _LONGEST)}"
+        Markup(f"**{inline(item.message(language), limit=_LONGEST)}**{stop}{inline(item.fix(language))}")
         for item in verdict.missing
     )
-
-
-def _quote(text: str, longest: int = _LONGEST) -> str:
-    """Template text made harmless in a comment: no tags, no mentions, no Markdown of its own, not too long."""
-    shown = re.sub(r"\s+", " ", text)
-    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
-    return re.sub(r"([*_`~|<\\])", r"\\\1", shown).replace("@", "@\u200b")
 
 
 def _text(text_id: str, language: str) -> str:
