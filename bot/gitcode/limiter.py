@@ -23,7 +23,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import deque
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -32,8 +31,10 @@ from bot.forge import Priority
 
 MINUTE_S = 60.0
 HOUR_S = 3600.0
-AGING_S = 30.0
-"""After this long a waiting call moves up one priority, so that a stream of urgent calls starves nobody."""
+PATIENCE_S = 120.0
+"""A call that has waited this long may go before more urgent ones …"""
+FAIR_EVERY = 5
+"""… but only every so many turns: nobody starves, and a long backlog does not hold up an answer to a person either."""
 
 _SHARE = {Priority.REPLY: 1.0, Priority.ACT: 0.95, Priority.OBSERVE: 0.9, Priority.SYNC: 0.7}
 """Part of a window that a priority may fill: a sweep never leaves an answer to a person without a slot."""
@@ -70,15 +71,6 @@ class _Waiter:
     order: int
     turn: asyncio.Future[None]
 
-    def level(self, now: float) -> Priority:
-        return Priority(max(0, self.priority - int((now - self.since) / AGING_S)))
-
-    def rises_at(self, now: float) -> float:
-        """When it next moves up a level."""
-        if self.level(now) == 0:
-            return float("inf")
-        return self.since + (int((now - self.since) / AGING_S) + 1) * AGING_S
-
 
 class Limiter:
     """Hands out turns. One object is shared by all tasks of a loop that use the same token.
@@ -95,6 +87,7 @@ class Limiter:
         self._waiters: list[_Waiter] = []
         self._order = itertools.count()
         self._paused_until = float("-inf")
+        self._turns_since_fair = 0
         self._changed = asyncio.Event()
         self._dispatcher: asyncio.Task[None] | None = None
 
@@ -139,28 +132,37 @@ class Limiter:
                 if not self._waiters:
                     return
                 now = self._clock.monotonic()
-                best = first_in_line(self._waiters, now)
-                ready = self._ready_at(best.level(now))
+                chosen, share, fair = self._choose(now)
+                ready = self._ready_at(share)
                 if ready <= now:
                     for window in self._windows:
                         window.record(now)
-                    best.turn.set_result(None)
+                    self._turns_since_fair = 0 if fair else self._turns_since_fair + 1
+                    chosen.turn.set_result(None)
                 else:
-                    moment = min(ready, *(waiter.rises_at(now) for waiter in self._waiters))
-                    await self._wait(moment - now)
+                    patience_ends = self._waiters[0].since + PATIENCE_S
+                    await self._wait((min(ready, patience_ends) if patience_ends > now else ready) - now)
         except Exception as error:  # a bug here must not leave callers waiting for ever
             for waiter in self._waiters:
                 if not waiter.turn.done():
                     waiter.turn.set_exception(error)
             raise
 
-    def _ready_at(self, level: Priority) -> float:
-        share = _SHARE[level]
+    def _choose(self, now: float) -> tuple[_Waiter, float, bool]:
+        """Whose turn it is, the part of the windows they may fill, and whether it is for having waited long."""
+        oldest = self._waiters[0]
+        if now - oldest.since >= PATIENCE_S and self._turns_since_fair >= FAIR_EVERY:
+            return oldest, 1.0, True
+        best = min(self._waiters, key=lambda waiter: (waiter.priority, waiter.order))
+        return best, _SHARE[best.priority], False
+
+    def _ready_at(self, share: float) -> float:
         return max(self._paused_until, *(window.ready_at(share) for window in self._windows))
 
     async def _wait(self, seconds: float) -> None:
         """Wait, but no longer than until something changes."""
         self._changed.clear()
+        seconds = max(seconds, 0.001)  # rounding must not make it wait for nothing, over and over
         tasks = [asyncio.create_task(self._clock.sleep(seconds)), asyncio.create_task(self._changed.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -168,8 +170,3 @@ class Limiter:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def first_in_line(waiters: Iterable[_Waiter], now: float) -> _Waiter:
-    """The most urgent waiter; among equals the one that came first."""
-    return min(waiters, key=lambda waiter: (waiter.level(now), waiter.order))

@@ -47,10 +47,10 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from yarl import URL
 
 from bot.clock import Clock
-from bot.errors import RetryLater
+from bot.errors import NotFound, RetryLater
 from bot.forge import Priority
 from bot.gitcode.comment_text import tamed
-from bot.gitcode.errors import Answer, Firewalled, RateLimited, read_answer
+from bot.gitcode.errors import Answer, Firewalled, NotYetThere, RateLimited, read_answer
 from bot.gitcode.limiter import Limiter
 from bot.gitcode.requests import Request
 from bot.gitcode.settings import GitCodeSettings
@@ -109,6 +109,8 @@ class Transport:
             return Answer(0, dry=True)
         try:
             return await self._send_retrying(request, priority)
+        except NotYetThere as error:  # after as many tries it is not going to come
+            raise NotFound(str(error)) from error
         except Firewalled:
             if not request.text:
                 raise
