@@ -27,7 +27,7 @@ from typing import Any
 
 import aiohttp
 from multidict import CIMultiDictProxy
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential
 from yarl import URL
 
 from bot.clock import Clock
@@ -35,6 +35,7 @@ from bot.errors import NotFound, Refused, RetryLater, TellOperator
 
 LOG = logging.getLogger(__name__)
 MAX_DOCUMENT = 64 << 20  # a JSON answer beyond this is a fault of the query, not something to hold in memory
+LONGEST_WAIT = 120.0  # seconds; a server that asks for more is left to the caller's own wake-ups
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
@@ -182,7 +183,7 @@ class Transport:
 
     def _retrying(self) -> AsyncRetrying:
         return AsyncRetrying(
-            retry=retry_if_exception_type(RetryLater),
+            retry=retry_if_exception(_is_worth_waiting),
             stop=stop_after_attempt(self._attempts),
             wait=_wait,
             sleep=self._clock.sleep,
@@ -191,6 +192,10 @@ class Transport:
 
 
 _back_off = wait_exponential(multiplier=0.5, max=8.0)
+
+
+def _is_worth_waiting(error: BaseException) -> bool:
+    return isinstance(error, RetryLater) and error.delay <= LONGEST_WAIT
 
 
 def _wait(state: RetryCallState) -> float:

@@ -61,17 +61,19 @@ def run_document(run: Run, url: str, now: float) -> Document:
     }
 
 
-def job_document(job: Job, url: str, queued: QueueEntry | None, base: str, now: float) -> Document:
+def job_document(
+    job: Job, url: str, queued: QueueEntry | None, base: str, now: float, *, all_builds: bool = False
+) -> Document:
     """``/job/X/api/json``: ``builds`` are the newest 100, ``allBuilds`` all, exported only when asked for."""
-    every = [run_document(run, url, now) for run in job.newest_first()]
-    finished = [run for run in job.newest_first() if run.result(now) is not None and not run.building(now)]
+    newest = job.newest_first()
+    shown = [run_document(run, url, now) for run in (newest if all_builds else newest[:LISTED_BUILDS])]
+    finished = [run for run in newest if run.result(now) is not None and not run.building(now)]
 
     def first(*results: str) -> Document | None:
         return next((_short(run, url) for run in finished if not results or run.final in results), None)
 
     settings = job.settings
     name = settings.name.rpartition("/")[2]
-    newest = job.newest_first()
     return {
         "_class": _JOB_CLASS,
         "actions": [{}, {}],
@@ -88,8 +90,8 @@ def job_document(job: Job, url: str, queued: QueueEntry | None, base: str, now: 
         "queueItem": queue_document(queued, base, url, now) if queued else None,
         "keepDependencies": False,
         "nextBuildNumber": job.next_number,
-        "builds": every[:LISTED_BUILDS],
-        "allBuilds": every,
+        "builds": shown[:LISTED_BUILDS],
+        "allBuilds": shown,
         "firstBuild": _short(newest[-1], url) if newest else None,
         "lastBuild": _short(newest[0], url) if newest else None,
         "lastCompletedBuild": first(),
@@ -273,8 +275,15 @@ def _short(run: Run, url: str) -> Document:
 
 
 def _neighbour(run: Run, url: str, step: int) -> Document | None:
-    numbers = [number for number in run.job.runs if (number - run.number) * step > 0]
-    return _short(run.job.runs[min(numbers, key=lambda number: abs(number - run.number))], url) if numbers else None
+    runs = run.job.runs
+    number = run.number + step
+    while (
+        run.job.settings.first_number <= number < run.job.next_number
+    ):  # log rotation leaves no long gaps, so this ends at once
+        if number in runs:
+            return _short(runs[number], url)
+        number += step
+    return None
 
 
 def _colour(job: Job, now: float) -> str:

@@ -131,8 +131,9 @@ class Routes:
         url, now = job_url(base, job), self._state.clock.monotonic()
         match path:
             case ["api", "json"]:
+                costly = "allBuilds" in request.query.get("tree", "")
                 queued = next((entry for entry in self._state.scheduler.waiting() if entry.job is job), None)
-                return self._json(request, documents.job_document(job, url, queued, base, now))
+                return self._json(request, documents.job_document(job, url, queued, base, now, all_builds=costly))
             case ["build" | "buildWithParameters" as entry]:
                 self._writing(request, identity)
                 return await self._start(request, identity, job, entry)

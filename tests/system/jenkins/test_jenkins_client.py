@@ -22,12 +22,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.build_server import BuildServer
 from bot.errors import NotFound, Refused, RetryLater, TellOperator
-from bot.jenkins import JenkinsClient, Progress
-from bot.sandbox.clock import VirtualClock
+from bot.jenkins import JenkinsClient, JenkinsSettings, Progress
+from bot.sandbox.clock import ScaledClock, VirtualClock
 from bot.sandbox.faults import Fault, Trouble
 from bot.sandbox.jenkins import (
-    Account,
     DescriptionForm,
     JobSettings,
     PullRequestTrigger,
@@ -285,6 +285,14 @@ async def test_passing_trouble_is_waited_out_and_the_wish_of_the_server_honoured
     assert not jenkins.faults.unspent()
 
 
+async def test_wish_for_a_long_wait_is_handed_to_the_caller(jenkins: SandboxJenkins, client: JenkinsClient) -> None:
+    jenkins.faults.add(Fault(trouble=Trouble.ANSWER, status=429, headers={"Retry-After": "86400"}))
+    with pytest.raises(RetryLater) as raised:
+        await client.recent()
+    assert raised.value.delay == 86_400
+    assert len(jenkins.requests) == 1
+
+
 async def test_server_that_stays_down_or_silent_is_given_up(
     jenkins: SandboxJenkins, client: JenkinsClient, client_of: MakeClient
 ) -> None:
@@ -349,7 +357,8 @@ async def test_live_log_is_followed_to_its_end_without_notes_or_halves(
         while entry.run is None:
             await clock.sleep(1)
         client = client_of(jenkins.url)
-        look, lines = Progress(), []
+        look = Progress()
+        lines: list[str] = []
         while look.more:
             look = await client.progress(1, look)
             lines += look.lines
@@ -395,8 +404,25 @@ async def test_job_that_publishes_no_tests_has_none(
     assert await client.tests(1) is None
 
 
-async def test_secrets_stay_out_of_repr(client_of: MakeClient) -> None:
-    assert Account("gate", token="t").token
-    from bot.jenkins import JenkinsSettings
+async def test_client_is_a_build_server(client: JenkinsClient, jenkins: SandboxJenkins) -> None:
+    server: BuildServer = client
+    jenkins.add_past_build(JOB, pull_request=7, result="UNSTABLE")
+    assert [build.result for build in await server.recent()] == ["UNSTABLE"]
 
+
+async def test_builds_go_on_under_a_clock_that_only_runs_faster(repository: Any, client_of: MakeClient) -> None:
+    repository.push(64, {"pkg/a.py": '"""A."""\n'})
+    fast = ScaledClock(300.0)
+    async with SandboxJenkins([JobSettings(name=JOB, repository_url=repository.url)], clock=fast) as jenkins:
+        source = Source(64, repository.url, source_branch="topic-64")
+        entry = jenkins.trigger_pull_request(JOB, PullRequestTrigger(source=source))
+        await entry.left.wait()
+        assert entry.run is not None
+        await entry.run.done.wait()
+        [build] = await client_of(jenkins.url).builds_of(64)
+    assert (build.result, build.running) == ("SUCCESS", False)
+    assert build.duration_ms >= 603_000
+
+
+async def test_secrets_stay_out_of_repr() -> None:
     assert "s3cret" not in repr(JenkinsSettings("http://ci", JOB, "gate", "s3cret"))
