@@ -157,7 +157,7 @@ class Diagnoser:
         placed.extend(stages.unexplained(self._stages, placed, lambda stage: owned.get(stage, "")))
         placed.sort(key=lambda finding: (finding.first_line, finding.last_line))
         causes = find_causes(placed)
-        excerpt, general = build_excerpt(self._tail, placed, causes, self._green, lines)
+        excerpt, general = build_excerpt(self._tail, causes, self._green)
         confidence = max((cause.finding.confidence for cause in causes), default=general)
         return Diagnosis(
             findings=tuple(placed),

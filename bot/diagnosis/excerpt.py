@@ -12,35 +12,92 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Chooses the line ranges worth showing: causes first, then what the general extractor finds."""
+"""Chooses the line ranges worth showing: what tool parsers found and what the general extractor finds, in one ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.diagnosis.clean import clean_line, strip_bare_colour
+from bot.diagnosis.general.choose import SURE, choose
+from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end
+from bot.diagnosis.general.steps import Prior, find_steps
 from bot.diagnosis.model import Cause, Excerpt
 from bot.diagnosis.tail import Tail
 from bot.diagnosis.templates import GreenTemplates
-from bot.gate.finding import Finding
+from bot.gate.finding import Severity
+
+_MAX_CAUSES = 40
+_LONGEST = 30
+_TAIL_LINES = 40
 
 
 def build_excerpt(
-    tail: Tail, findings: Sequence[Finding], causes: Sequence[Cause], green: GreenTemplates | None, lines: int
+    tail: Tail, causes: Sequence[Cause], green: GreenTemplates | None
 ) -> tuple[tuple[Excerpt, ...], float]:
     """Builds the excerpt.
 
+    Args:
+        tail: The last megabytes of the log.
+        causes: Causes, most telling first.
+        green: Templates of green logs.
+
     Returns:
-        Ranges, most telling first, and the confidence of the general extractor (0 when it found nothing).
+        Ranges, most telling first, and the confidence of the general extractor, 0 to 0.6.
     """
-    ranges = [
+    texts = [strip_bare_colour(clean_line(raw, 0).text) for raw in tail.raw_lines()]
+    if not texts:
+        return (), 0.0
+    steps = find_steps(texts)
+    prior = Prior(steps, len(texts))
+    starts, spoken = find_hits(texts)
+    offset = tail.first_line
+    own, early = _of_causes(causes, prior, offset)
+    regions = [*own, *detected(texts, starts, prior, green), *clusters(texts, spoken, prior, green)]
+    picked = choose(regions, step_end(texts, prior, _TAIL_LINES), len(texts))
+    best = max((region.score for region in regions), default=0.0)
+    shown = [
         Excerpt(
-            c.finding.first_line,
-            min(c.finding.last_line, c.finding.first_line + 39),
-            100.0 - i,
-            c.finding.tool,
-            c.finding.evidence,
+            region.first + offset,
+            region.last + offset,
+            round(region.score, 3),
+            region.why,
+            tuple(text[:500] for text in texts[region.first : region.last + 1]),
         )
-        for i, c in enumerate(causes[:10])
-        if c.finding.first_line
+        for region in picked
     ]
-    return tuple(ranges), 0.0
+    confidence = 0.0 if best <= 0 else 0.6 if best >= SURE else 0.3
+    return tuple(sorted([*early, *shown], key=lambda part: -part.score)), confidence
+
+
+def _of_causes(causes: Sequence[Cause], prior: Prior, offset: int) -> tuple[list[Region], list[Excerpt]]:
+    """Causes as regions; those in front of the kept tail as finished ranges, at most three of them."""
+    regions: list[Region] = []
+    early: list[Excerpt] = []
+    for number, cause in enumerate(causes[:_MAX_CAUSES]):
+        finding = cause.finding
+        if not finding.first_line:
+            continue
+        weight = _weight(cause) - 0.05 * number
+        last = min(finding.last_line, finding.first_line + _LONGEST - 1)
+        if finding.first_line >= offset:
+            place = prior.at(last - offset)
+            # what a parser understood counts wherever it stands, but it, too, may come from a step that went well
+            score = weight * max(place, 0.75 if finding.confidence >= 1.0 and place > 0.3 else place)
+            regions.append(Region(finding.first_line - offset, last - offset, score, finding.tool))
+        elif len(early) < 3:
+            early.append(Excerpt(finding.first_line, last, round(weight * 0.7, 3), finding.tool, finding.evidence))
+    return regions, early
+
+
+def _weight(cause: Cause) -> float:
+    if cause.finding.rule == "stage-failed":
+        return 3.0
+    if cause.secondary or (cause.finding.severity is Severity.WARNING and cause.finding.confidence < 1.0):
+        return 4.5
+    if cause.finding.severity in (Severity.WARNING, Severity.INFO):
+        return 7.5
+    if cause.finding.confidence < 1.0:
+        # such as a bare traceback: printed more than once, it is probably part of the normal course
+        return 8.0 * cause.finding.confidence / cause.count**0.5
+    return 9.5

@@ -1,0 +1,121 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""Which part of the log is the step that failed: CI systems say where a command began and how it ended."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_ENDS = re.compile(
+    r'The command "(?P<command>.*)" (?:failed and )?exited with (?P<code>\d{1,5})'
+    r'|.{0,300}" (?:failed and )?exited with (?P<late>\d{1,5})(?: during .{0,40})?\.$'
+    r"|(?:##\[error\]|Error: )(?:Process completed|The process .{1,200} failed|.{0,40} exited) with (?:exit )?code '?(?P<action>\d{1,5})"
+    r"|ERROR: Job failed"
+    r"|Build step '.{1,200}' marked build as failure"
+    r"|ERROR: script returned exit code (?P<script>\d{1,5})"
+    r"|Execute project of \S{1,100} is failed"
+    r"|(?:Command exited with code|Exited with code(?: exit status)?|command terminated with exit code) (?P<other>\d{1,5})"
+    r"|Done\. Your build exited with (?P<done>\d{1,5})"
+    r"|No output has been received in the last|The job exceeded the maximum"
+)
+_QUICK = (
+    "exited",
+    "completed with",
+    " failed with ",
+    "Job failed",
+    "marked build as",
+    "script returned",
+    "Execute project",
+    "terminated with",
+    "No output has",
+    "job exceeded",
+)
+_FLAT = 80
+"""Lines before the end of the failed step within which no place is more likely than another."""
+_NEAR = 150.0
+"""Lines in which the prior of a line falls to 1/e with its distance from the end of the failed step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stretch of lines (indexes, end exclusive) with the outcome that the log gives for it."""
+
+    start: int
+    end: int
+    failed: bool
+
+
+def find_steps(texts: Sequence[str]) -> list[Step]:
+    """Finds the commands whose end the log reports; lines between are in no step.
+
+    Args:
+        texts: Cleaned lines.
+
+    Returns:
+        Steps in order. When the log reports no end at all, one failed step over the whole log.
+    """
+    steps: list[Step] = []
+    echoes: dict[str, int] = {}
+    begin = 0
+    for index, text in enumerate(texts):
+        if text.startswith("$ "):
+            echoes[text[2:].strip()] = index
+            continue
+        if text.startswith("##[group]Run "):
+            begin = index
+            continue
+        if not any(word in text for word in _QUICK):
+            continue
+        match = _ENDS.match(text)
+        if match is None:
+            continue
+        codes = [value for key, value in match.groupdict().items() if key != "command" and value is not None]
+        failed = not codes or int(codes[0]) != 0
+        start = max(begin, echoes.get((match["command"] or "").strip(), begin))
+        if match["done"] is not None and any(step.failed for step in steps):
+            break
+        steps.append(Step(start, index + 1, failed))
+        begin = index + 1
+    if not any(step.failed for step in steps):
+        end = len(texts)
+        while end > begin and not texts[end - 1].strip():
+            end -= 1
+        steps.append(Step(begin, end, True))
+    return steps
+
+
+class Prior:
+    """How likely the telling lines stand at a place, before reading them."""
+
+    def __init__(self, steps: Sequence[Step], lines: int) -> None:
+        self._lines = max(lines, 1)
+        self._failed = [step for step in steps if step.failed]
+        self._passed = [step for step in steps if not step.failed]
+        self.main = self._failed[0]
+
+    def at(self, index: int) -> float:
+        """A factor between 0.1 and 1 for the line with this index."""
+        for number, step in enumerate(self._failed):
+            if step.start <= index < step.end:
+                near = 0.5 + 0.5 * math.exp(-max(step.end - 1 - index - _FLAT, 0) / _NEAR)
+                return near * (1.0 if number == 0 else 0.85)
+        if index >= self._failed[-1].end:
+            return 0.15
+        if any(step.start <= index < step.end for step in self._passed):
+            return 0.2
+        return 0.4
