@@ -85,8 +85,11 @@ async def check_pylint(around: Surroundings) -> Verdict:
         await asyncio.to_thread(fallback.write_text, rules.DEFAULT_PYLINTRC)
         rcfile = str(fallback)
     options = [f"--rcfile={rcfile}", f"--msg-template={PYLINT_TEMPLATE}", "--score=n", "--source-roots=."]
-    ran = await _python(around, ["-P", "-m", "pylint", *options, "--", *files])
-    verdict = Verdict([f"+ pylint --rcfile={rcfile} {' '.join(files)}", *ran.lines, "[INFO] Filter pylint."])
+    # pylint reads its arguments twice and forgets about "--": a name like an option must not look like one.
+    names = [f"./{name}" if name.startswith("-") else name for name in files]
+    ran = await _python(around, ["-P", "-m", "pylint", *options, *names])
+    lines = [line.removeprefix("./") for line in ran.lines]
+    verdict = Verdict([f"+ pylint --rcfile={rcfile} {' '.join(files)}", *lines, "[INFO] Filter pylint."])
     if ran.code:
         verdict.lines.append("[ERROR] Filter pylint is failed, the actual value is 1.")
         verdict.failed, verdict.code = True, 1

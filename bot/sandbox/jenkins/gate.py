@@ -12,14 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""A real gate build: check out a pull request, run the checks on what it changed, tell stage by stage what came out.
-
-``python -m bot.sandbox.jenkins.gate DIRECTORY [--base REF]`` runs it on a work tree and prints the console log.
-"""
+"""A real gate build: check out a pull request, run the checks on what it changed, tell stage by stage what came out."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import tempfile
@@ -188,18 +184,3 @@ def _told(line: str, hidden: dict[str, str], options: GateOptions, files: tuple[
     if options.path_prefix and line.partition(":")[0] in files:
         line = options.path_prefix + line
     return line
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Print the console log of a gate run on a directory; exit 1 when it is red."""
-    parser = argparse.ArgumentParser(prog="python -m bot.sandbox.jenkins.gate", description=__doc__)
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--base", default="", help="commit or branch to compare with; default: every file")
-    chosen = parser.parse_args(arguments)
-    console = gate_console(chosen.directory, base=chosen.base)
-    sys.stdout.buffer.write(console)
-    return 1 if console.rstrip().endswith(b"FAILURE") else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
@@ -275,7 +274,8 @@ class Routes:
         return "/" + job_url.split("/", 3)[3]
 
 
-_dumps: Callable[[Any], str] = lambda value: json.dumps(value, ensure_ascii=False)  # noqa: E731
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def job_url(base: str, job: Job) -> str:

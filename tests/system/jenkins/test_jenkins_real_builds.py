@@ -17,14 +17,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from bot.build_server import Build
 from bot.jenkins import JenkinsClient
 from bot.sandbox.clock import VirtualClock
-from bot.sandbox.jenkins import PullRequestTrigger, SandboxJenkins, Source
+from bot.sandbox.jenkins import GateOptions, PullRequestTrigger, SandboxJenkins, Source
 
 GOOD = '''"""Arithmetic."""
 
@@ -186,11 +192,88 @@ async def test_gate_runs_on_a_directory_from_the_command_line(repository: Any) -
     repository.git("checkout", "-q", "topic-3")
     ran = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, "-m", "bot.sandbox.jenkins.gate", str(repository.path), "--base", "master"],
+        [sys.executable, "-m", "bot.sandbox.jenkins.build", str(repository.path), "--base", "master"],
         capture_output=True,
         check=False,
     )
     assert ran.returncode == 1
+    assert ran.stderr == b""
     assert b"pkg/calc.py:2: [W0611(unused-import), ] Unused import os" in ran.stdout
     assert str(repository.path).encode() not in ran.stdout
     assert b"pkg/__init__.py" not in ran.stdout  # unchanged against the base
+
+
+async def test_hostile_file_names_are_only_names(repository: Any, client: JenkinsClient, clock: VirtualClock) -> None:
+    names = ["--help.py", "-rf.py", "pkg/a b.py", "pkg/$(touch x).py", "pkg/测试.py", "pkg/new\nline.py"]
+    head = repository.push(64, dict.fromkeys(names, BAD))
+    (repository.path / "link.py").symlink_to("/etc/passwd")
+    build = await start(client, clock, giteePullRequestIid="64")
+    log = await console(client, build.number)
+    assert build.head_sha == head
+    for name in names[:5]:
+        assert f"{name}:2: [W0611(unused-import), ] Unused import os" in log
+        assert f"{name}:6: Recieve ==> Receive" in log
+    assert "root:" not in log
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    while not reached():  # noqa: ASYNC110 - another process is waited for
+        await asyncio.sleep(0.05)
+
+
+async def test_stopped_build_leaves_no_process_and_no_workspace_behind(
+    repository: Any, jenkins: SandboxJenkins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    told = tmp_path / "pid"
+    sleeper = f"import os, time, pathlib\ndef test_x():\n    pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
+    repository.push(64, {"tests/test_slow.py": f"{sleeper}    time.sleep(600)\n"})
+    entry = jenkins.trigger_pull_request("Gate", PullRequestTrigger(source=Source(64, repository.url)))
+    await asyncio.wait_for(until(lambda: told.exists() and bool(told.read_text())), 60)
+    assert jenkins.abort_pull_request("Gate", 64, "dev-a") == [1]
+    assert entry.run is not None
+    assert entry.run.task is not None
+    await asyncio.wait([entry.run.task])
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+    assert list(scratch.iterdir()) == []
+
+
+async def test_test_that_never_ends_is_cut_off(
+    repository: Any, jenkins: SandboxJenkins, client: JenkinsClient, clock: VirtualClock
+) -> None:
+    jenkins.change_job("Gate", gate=GateOptions(stages=("UT",), timeout=1.5))
+    repository.push(64, {"tests/test_slow.py": "import time\ndef test_x():\n    time.sleep(600)\n"})
+    build = await start(client, clock, giteePullRequestIid="64")
+    assert build.result == "FAILURE"
+    assert "script returned exit code 124" in await console(client, build.number)
+
+
+async def test_names_in_the_log_may_begin_with_the_repository_and_complexity_take_the_gates_form(
+    repository: Any, jenkins: SandboxJenkins, client: JenkinsClient, clock: VirtualClock
+) -> None:
+    jenkins.change_job("Gate", gate=GateOptions(path_prefix="hyper-parallel/", lizard_gate_form=True))
+    branches = "".join(f"    if left == {n}:\n        return {n}\n" for n in range(25))
+    repository.push(
+        64, {"pkg/maze.py": f'"""M."""\nimport os\n\n\ndef maze(left):\n    """Walk."""\n{branches}    return 0\n'}
+    )
+    log = await console(client, (await start(client, clock, giteePullRequestIid="64")).number)
+    assert "hyper-parallel/pkg/maze.py:2: [W0611(unused-import), ] Unused import os" in log
+    assert "hyper-parallel/pkg/maze.py:5: maze: cyclomatic complexity = 26 (threshold 19)" in log
+
+
+async def test_rules_of_the_repository_win(repository: Any, client: JenkinsClient, clock: VirtualClock) -> None:
+    repository.commit(
+        "chore: rules",
+        {
+            ".jenkins/rules/pylint/pylintrc": "[MESSAGES CONTROL]\ndisable=all\nenable=missing-final-newline\n",
+            ".jenkins/rules/codespell/codespell.allow": "recieve\n",
+        },
+    )
+    repository.push(64, {"pkg/calc.py": BAD.rstrip()})
+    log = await console(client, (await start(client, clock, giteePullRequestIid="64")).number)
+    assert "pkg/calc.py:7: [C0304(missing-final-newline), ] Final newline missing" in log
+    assert "W0611" not in log
+    assert "Codespell error" not in log
