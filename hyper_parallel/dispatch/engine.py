@@ -186,6 +186,7 @@ class Engine:
         if type(op).preprocess is not DistributedOp.preprocess:
             local_args, local_kwargs, _ = op.preprocess(args, kwargs)
         tape = plan.crosses and platform.grad_enabled()
+        moved: list[tuple[Any, Any]] = []
         report.enter(op.op_name)
         try:
             if plan.plain and not tape:
@@ -195,7 +196,9 @@ class Engine:
                 if plan.moves:
                     report.of(op.op_name).redistributions += 1
                 for index, src, dst in plan.moves:
-                    tensors[index] = redistribute_local(platform, tensors[index], src, dst)
+                    owner = tensors[index]
+                    tensors[index] = redistribute_local(platform, owner, src, dst)
+                    moved.append((owner, tensors[index]))
                 if tape:
                     for index, axes in plan.crosses:
                         for axis in axes:
@@ -213,7 +216,8 @@ class Engine:
         if not plan.checked:
             check_local_shapes(platform, op.op_name, out, plan.outs)
             plan.settle()
-        return op.wrap_output(out, plan.outs)
+        wrapped = op.wrap_output(out, plan.outs)
+        return mark_lost_aliases(platform, wrapped, moved, op.op_name) if moved else wrapped
 
     def fallback(self, func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         """Run a call on replicated inputs; see `run_replicated`.
@@ -226,6 +230,18 @@ class Engine:
                 if not tensor._layout.is_replicated:
                     raise LayoutError(explain(name, "inputs", "replicated (there is no rule)", tensor._layout))
         return run_replicated(self.platform, func, name, args, kwargs)
+
+
+def mark_lost_aliases(platform: Any, outputs: Any, moved: list[tuple[Any, Any]], name: str) -> Any:
+    """Outputs that share memory with a redistributed copy are views that lost their base: writes to them are errors."""
+
+    def mark(tensor: Any) -> Any:
+        for owner, copy in moved:
+            if tensor is copy or platform.shares_storage(copy, tensor):
+                return platform.mark_lost_alias(tensor, owner, name)
+        return tensor
+
+    return replace_tensors(outputs, mark, platform.is_tensor) if platform.may_alias(name) else outputs
 
 
 def check_local_shapes(platform: Any, name: str, out: Any, layouts: Sequence[Layout]) -> None:

@@ -84,8 +84,11 @@ class DistributedOp:
 
         marked = [slot(value) for value in args]
         marked_kw = {name: slot(value) for name, value in kwargs.items()}
-        params = parse_signature(self.signature).bind(self.op_name, marked, marked_kw) if self.signature else {}
-        return args, kwargs, [*layouts, params]
+        return args, kwargs, [*layouts, self.bind(marked, marked_kw)]
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Parameters by name, from arguments whose tensors are replaced by `Slot`s."""
+        return parse_signature(self.signature).bind(self.op_name, args, kwargs) if self.signature else dict(kwargs)
 
     def call_of(self, cache_values: Sequence[Any]) -> OpCall:
         """The default `cache_values` as an `OpCall`."""

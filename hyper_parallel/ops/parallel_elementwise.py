@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
 from hyper_parallel.dispatch.call import OpCall, Slot
@@ -78,7 +78,10 @@ class ElementWiseWithPartialDistributedOp(ElementWiseDistributedOp):
     """
 
     _allow_partial_inputs: ClassVar[bool] = True
-    signature: ClassVar[str] = "input=None, other=None, *rest"
+
+    def bind(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Only the first two operands have to be known by name."""
+        return {**dict(zip(("input", "other"), args, strict=False)), **kwargs}
 
     def partial_rules(self, call: OpCall) -> Iterator[AxisRule]:
         """See the base class."""
@@ -101,7 +104,7 @@ class ElementWiseWithPartialDistributedOp(ElementWiseDistributedOp):
             for slot in range(count):
                 yield AxisRule(tuple(p if i == slot else R for i in range(count)), (p,))
         elif kind in {"each", "first"}:
-            if kind == "first" and not isinstance(call.get("input"), Slot):
+            if call.get("rounding_mode") is not None or (kind == "first" and call.get("input") != Slot(0)):
                 return
             for slot in range(count if kind == "each" else 1):
                 for p in (P_SUM, P_AVG):
@@ -114,3 +117,14 @@ class ElementWiseWithPartialDistributedOp(ElementWiseDistributedOp):
         yield AxisRule((P_AVG,) * count, (P_AVG,))
         for slot in range(count):
             yield AxisRule(tuple(P_AVG if i == slot else R for i in range(count)), (P_AVG,))
+
+
+class CastDistributedOp(ElementWiseWithPartialDistributedOp):
+    """to(dtype or device): a pending sum stays pending only where the new dtype is floating (rounding is not additive)."""
+
+    def partial_rules(self, call: OpCall) -> Iterator[AxisRule]:
+        """See the base class."""
+        named = [str(v) for v in call.params.values() if "float" in str(v) or "int" in str(v) or "bool" in str(v)]
+        if all("float" in name for name in named):
+            for p in (P_SUM, P_AVG):
+                yield AxisRule((p,), (p,))

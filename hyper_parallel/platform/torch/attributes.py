@@ -33,7 +33,7 @@ NATIVE = frozenset(
     "is_cuda is_xpu is_mps is_hpu is_ipu is_vulkan is_xla is_mtia is_maia is_ort is_mkldnn is_nested layout grad_dtype "
     "element_size is_floating_point is_complex is_signed is_conj is_neg is_inference is_contiguous data_ptr storage "
     "untyped_storage storage_offset storage_type _typed_storage is_shared share_memory_ is_pinned get_device "
-    "retain_grad result_type _has_compatible_shallow_copy_type has_names __setstate__ _is_view "
+    "retain_grad requires_grad_ detach_ result_type _has_compatible_shallow_copy_type has_names __setstate__ _is_view "
     "register_post_accumulate_grad_hook has_torch_function sparse_dim dense_dim type_as_native is_coalesced "
     "_clear_non_serializable_cached_data is_distributed is_set_to _is_zerotensor _dimI _dimV".split()
 )

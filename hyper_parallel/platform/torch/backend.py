@@ -29,11 +29,12 @@ from hyper_parallel.errors import explain
 from hyper_parallel.layout import Layout
 from hyper_parallel.platform.torch import adjoint, wire
 from hyper_parallel.platform.torch.dtensor import DTensor, LostAlias, as_dtensor, engine_of, plain
+from hyper_parallel.platform.torch.kernels import Kernels
 
 Tensor = torch.Tensor
 
 
-class TorchPlatform:
+class TorchPlatform(Kernels):
     """Stateless but for process groups; every method works on local tensors unless it says otherwise."""
 
     name = "torch"

@@ -69,6 +69,7 @@ def set_registry(rules: Registry | None) -> None:
     if rules is not None:
         _STATE["registry"] = rules
     _HANDLERS.clear()
+    _OP_HANDLERS.clear()
 
 
 def names_of(func: Any) -> list[str]:
@@ -118,9 +119,9 @@ _IN_PLACE = {
 
 def handler_for(func: Any) -> Callable[..., Any]:
     """What `__torch_function__` calls for a torch function."""
-    from hyper_parallel.platform.torch import attributes, autograd, random
+    from hyper_parallel.platform.torch import attributes, autograd, random, rewrites
 
-    for table in (attributes.HANDLERS, autograd.HANDLERS):
+    for table in (attributes.HANDLERS, autograd.HANDLERS, rewrites.HANDLERS):
         special = table.get(func)
         if special is not None:
             return special
@@ -130,8 +131,19 @@ def handler_for(func: Any) -> Callable[..., Any]:
     drawn = random.handler_for(func, name)
     if drawn is not None:
         return drawn
-    op, name, inplace = find_op(func)
-    return _op_handler(func, op, name, inplace)
+    return op_handler_for(func)
+
+
+_OP_HANDLERS: dict[Any, Callable[..., Any]] = {}
+
+
+def op_handler_for(func: Any) -> Callable[..., Any]:
+    """The handler that goes through rules and fallback, whatever else is special about the function."""
+    handler = _OP_HANDLERS.get(func)
+    if handler is None:
+        op, name, inplace = find_op(func)
+        handler = _OP_HANDLERS[func] = _op_handler(func, op, name, inplace)
+    return handler
 
 
 def _op_handler(func: Any, op: DistributedOp | None, name: str, inplace: bool) -> Callable[..., Any]:
