@@ -27,6 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.clock import Clock
+from bot.errors import RetryLater
 from bot.forge import Priority
 
 MINUTE_S = 60.0
@@ -79,10 +80,12 @@ class Limiter:
         clock: Measures and waits.
         per_minute: Calls in any 60 s.
         per_hour: Calls in any 3,600 s.
+        longest_wait: Seconds; when no call fits for longer than this, nobody waits: see :meth:`turn`.
     """
 
-    def __init__(self, clock: Clock, *, per_minute: int, per_hour: int) -> None:
+    def __init__(self, clock: Clock, *, per_minute: int, per_hour: int, longest_wait: float = float("inf")) -> None:
         self._clock = clock
+        self._longest_wait = longest_wait
         self._windows = (Window(per_minute, MINUTE_S), Window(per_hour, HOUR_S))
         self._waiters: list[_Waiter] = []
         self._order = itertools.count()
@@ -92,7 +95,11 @@ class Limiter:
         self._dispatcher: asyncio.Task[None] | None = None
 
     async def turn(self, priority: Priority) -> None:
-        """Return when a call of this priority may be sent; it is counted from then."""
+        """Return when a call of this priority may be sent; it is counted from then.
+
+        Raises:
+            RetryLater: No call fits for longer than ``longest_wait``; ``delay`` says how long.
+        """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(_Waiter(priority, self._clock.monotonic(), next(self._order), future))
         self._changed.set()
@@ -139,6 +146,9 @@ class Limiter:
                         window.record(now)
                     self._turns_since_fair = 0 if fair else self._turns_since_fair + 1
                     chosen.turn.set_result(None)
+                elif ready - now > self._longest_wait:
+                    text = f"GitCode's call budget is used up for the next {ready - now:.0f} s"
+                    chosen.turn.set_exception(RetryLater(text, delay=ready - now))
                 else:
                     patience_ends = self._waiters[0].since + PATIENCE_S
                     await self._wait((min(ready, patience_ends) if patience_ends > now else ready) - now)

@@ -94,8 +94,13 @@ class Transport:
         self._show = show
         self._session: aiohttp.ClientSession | None = None
         self._root = str(settings.base_url).rstrip("/")
-        self._token = settings.token.get_secret_value()
-        self.limiter = Limiter(clock, per_minute=settings.calls_per_minute, per_hour=settings.calls_per_hour)
+        self._token = settings.token.get_secret_value().strip()  # a file with a secret often ends in a line end
+        self.limiter = Limiter(
+            clock,
+            per_minute=settings.calls_per_minute,
+            per_hour=settings.calls_per_hour,
+            longest_wait=settings.longest_wait_s,
+        )
         self.calls = 0
 
     async def send(self, request: Request, priority: Priority) -> Answer:
@@ -111,8 +116,8 @@ class Transport:
             return await self._send_retrying(request, priority)
         except NotYetThere as error:  # after as many tries it is not going to come
             raise NotFound(str(error)) from error
-        except Firewalled:
-            if not request.text:
+        except Firewalled as error:
+            if not request.text or error.delay > self._settings.longest_wait_s:
                 raise
             return await self._send_retrying(request.with_text(tamed(request.text)), priority)
 

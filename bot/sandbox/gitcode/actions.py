@@ -69,23 +69,31 @@ class Actions:
         self.options = options
         self.clock = clock
         self.lock = asyncio.Lock()
+        self._diffs: dict[tuple[str, str, str], list[FileDiff]] = {}
+        self._merges: dict[tuple[str, str, str], bool] = {}
 
     # -- reading --------------------------------------------------------------------------------------------
 
     async def diff(self, repo: Repo, pull: Pull) -> list[FileDiff]:
         """The pull request's files, against the point where it left its target."""
-        start = await gitrepo.merge_base(repo.git_dir, pull.base_sha, pull.head_sha)
-        return parse_diff(await gitrepo.diff(repo.git_dir, start, pull.head_sha))
+        key = (repo.full_name, pull.base_sha, pull.head_sha)
+        if key not in self._diffs:
+            start = await gitrepo.merge_base(repo.git_dir, pull.base_sha, pull.head_sha)
+            self._diffs[key] = parse_diff(await gitrepo.diff(repo.git_dir, start, pull.head_sha))
+        return self._diffs[key]
 
     async def mergeable(self, repo: Repo, pull: Pull) -> bool:
         """Whether git can merge it without a conflict."""
         if pull.state != "opened":
             return False
-        try:
-            await gitrepo.git(repo.git_dir, "merge-tree", "--write-tree", pull.base_sha, pull.head_sha)
-        except gitrepo.GitFailure:
-            return False
-        return True
+        key = (repo.full_name, pull.base_sha, pull.head_sha)
+        if key not in self._merges:
+            try:
+                await gitrepo.git(repo.git_dir, "merge-tree", "--write-tree", pull.base_sha, pull.head_sha)
+                self._merges[key] = True
+            except gitrepo.GitFailure:
+                self._merges[key] = False
+        return self._merges[key]
 
     # -- pull requests --------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ import copy
 import hashlib
 import hmac
 import json
+import logging
 import uuid
 from contextlib import nullcontext
 from typing import Any
@@ -39,6 +40,7 @@ _FLAGS = {
     "Tag Push Hook": "tag_push_events",
     "Issue Hook": "issues_events",
 }
+_log = logging.getLogger(__name__)
 EVENT_FLAGS = tuple(_FLAGS.values())
 
 Job = tuple[Hook, str, dict[str, Any]]
@@ -96,6 +98,8 @@ class HookSender:
             job = await self._queue.get()
             try:
                 await self._send(job)
+            except Exception:  # one bad event must not end all deliveries
+                _log.exception("hook %s of %s was not sent", job[1], job[0].url)
             finally:
                 self._queue.task_done()
 
@@ -124,7 +128,7 @@ class HookSender:
 
     async def _deliver(self, job: Job, note: str = "") -> Delivery:
         hook, event, payload = job
-        body = json.dumps(payload, ensure_ascii=False).encode()
+        body = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
         delivery_id = str(uuid.uuid4())
         headers = self._headers(hook, event, delivery_id, body)
         if self._session is None:

@@ -40,7 +40,13 @@ _BAD_TOKEN = {"message": "401 Unauthorized"}
 
 @dataclass(frozen=True)
 class Recorded:
-    """A request that came in; ``status`` is 0 when it was left without an answer, ``login`` empty without a token."""
+    """A request that came in.
+
+    Attributes:
+        status: HTTP status; 0 when it was left without an answer.
+        login: Whose token it carried; empty without one.
+        known: Whether there is such an endpoint.
+    """
 
     method: str
     path: str
@@ -48,6 +54,7 @@ class Recorded:
     login: str
     status: int
     at: datetime
+    known: bool = True
 
     @property
     def is_api(self) -> bool:
@@ -71,7 +78,8 @@ def recorder(records: list[Recorded], world: World, clock: Clock) -> Middleware:
         finally:
             user = world.user_of_token(token_of(request))
             login = user.login if user else ""
-            records.append(Recorded(request.method, request.path, request.query_string, login, status, clock.now()))
+            known, query = request.match_info.http_exception is None, request.query_string
+            records.append(Recorded(request.method, request.path, query, login, status, clock.now(), known))
 
     return record
 
@@ -158,9 +166,11 @@ async def body_of(request: web.Request) -> Any:
     if not raw.strip():
         return {}
     try:
-        return json.loads(raw)
+        body = json.loads(raw)
+        json.dumps(body, ensure_ascii=False).encode()  # half a surrogate pair cannot be stored
     except ValueError as error:
         raise refuse(400, "Malformed JSON") from error
+    return body
 
 
 async def fields_of(request: web.Request) -> dict[str, Any]:

@@ -79,24 +79,29 @@ async def git(cwd: Path, *args: str, stdin: bytes = b"") -> bytes:
 async def init_bare(git_dir: Path, default_branch: str) -> None:
     """Make a bare repository whose ``refs/merge-requests`` only the forge may write."""
     await git(Path("/"), "init", "--quiet", "--bare", f"--initial-branch={default_branch}", str(git_dir))
-    await _configure(git_dir)
+    await asyncio.to_thread(_configure, git_dir)
 
 
 async def fork(source: Path, git_dir: Path) -> None:
     """Copy branches and tags of a repository into a new one."""
-    await git(source, "clone", "--quiet", "--bare", "--no-hardlinks", str(source), str(git_dir))
-    await git(git_dir, "remote", "remove", "origin")
-    await _configure(git_dir)
+    await git(source, "clone", "--quiet", "--bare", str(source), str(git_dir))
+    await asyncio.to_thread(_configure, git_dir)
 
 
-async def _configure(git_dir: Path) -> None:
-    for key, value in (
-        ("http.receivepack", "true"),
-        ("receive.hideRefs", "refs/merge-requests"),
-        ("receive.autogc", "false"),
-        ("gc.auto", "0"),
-    ):
-        await git(git_dir, "config", key, value)
+_SETTINGS = """
+[http]
+	receivepack = true
+[receive]
+	hideRefs = refs/merge-requests
+	autogc = false
+[gc]
+	auto = 0
+"""
+
+
+def _configure(git_dir: Path) -> None:
+    with (git_dir / "config").open("a", encoding="utf-8") as config:
+        config.write(_SETTINGS)
 
 
 async def commit_files(

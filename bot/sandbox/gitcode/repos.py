@@ -71,4 +71,7 @@ async def fork_repo(actions: Actions, source: Repo, owner: str, *, path: str = "
 
 
 async def _parent(git_dir: Path) -> None:
+    """Make the directory above; a repository of an earlier run is not taken over, for the rest of its state is gone."""
+    if await asyncio.to_thread(git_dir.exists):
+        raise FileExistsError(f"For the sandbox, state_dir should be empty, but it holds {git_dir}.")
     await asyncio.to_thread(git_dir.parent.mkdir, parents=True, exist_ok=True)

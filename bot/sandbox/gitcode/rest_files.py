@@ -172,6 +172,8 @@ class FileRoutes:
     async def _write(self, request: web.Request, *, exists: bool) -> web.Response:
         repo = self._writable(request)
         path = request.match_info["path"]
+        if not path.isprintable() or set(path.split("/")) & {"", ".", "..", ".git"}:
+            raise refuse(400, f"The path cannot be created: {path}")
         fields = await fields_of(request)
         branch = str(fields.get("branch") or repo.default_branch)
         refs = await gitrepo.refs(repo.git_dir)

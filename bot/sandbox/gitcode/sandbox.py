@@ -338,6 +338,10 @@ class Sandbox:
             and path in request.path
         ]
 
+    def unknown_calls(self) -> list[Recorded]:
+        """REST calls to endpoints that GitCode does not have; a test should find none."""
+        return [request for request in self.requests if request.is_api and not request.known]
+
     @property
     def deliveries(self) -> list[Delivery]:
         """Every delivery of a hook, with its outcome."""

@@ -117,7 +117,11 @@ async def test_a_long_wait_is_not_sat_out(client: GitCodeClient, forge: Sandbox,
     with pytest.raises(RateLimited) as caught:
         await client.pull_request(REPO, 64)
     assert caught.value.delay == 1800
+    with pytest.raises(RetryLater, match="budget") as caught_too:
+        await client.login()
+    assert caught_too.value.delay > 1700
     assert clock.monotonic() < 100
+    assert len(forge.calls("gate-bot")) == 1
 
 
 async def test_the_firewall_gets_a_tamer_text_once(client: GitCodeClient, forge: Sandbox) -> None:

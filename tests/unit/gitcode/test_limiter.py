@@ -19,6 +19,7 @@ import asyncio
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
+from bot.errors import RetryLater
 from bot.forge import Priority
 from bot.gitcode.limiter import FAIR_EVERY, Limiter
 from bot.sandbox.clock import VirtualClock
@@ -154,3 +155,16 @@ async def test_close_lets_go_of_everyone() -> None:
     await limiter.close()
     results = await asyncio.gather(waiting, return_exceptions=True)
     assert isinstance(results[0], asyncio.CancelledError)
+
+
+async def test_nobody_waits_out_an_hour() -> None:
+    clock = VirtualClock()
+    limiter = Limiter(clock, per_minute=10, per_hour=2, longest_wait=90)
+    await limiter.turn(Priority.REPLY)
+    await clock.advance(3_000)
+    await limiter.turn(Priority.REPLY)
+    results = await asyncio.gather(*(limiter.turn(Priority.REPLY) for _ in range(3)), return_exceptions=True)
+    assert [(type(result), result.delay) for result in results] == [(RetryLater, 600)] * 3  # type: ignore[union-attr]
+    await clock.advance(550)
+    limiter.pause(20)
+    assert await run(limiter, clock, [(0.0, Priority.REPLY)]) == [(3_600.0, 0)]
