@@ -28,6 +28,7 @@ import pytest
 from yarl import URL
 
 from bot.sandbox.clock import VirtualClock
+from bot.sandbox.gitcode import gitrepo
 from bot.sandbox.gitcode.options import Options
 from bot.sandbox.gitcode.sandbox import Sandbox
 
@@ -181,10 +182,12 @@ async def test_broken_json_is_refused(api: Api, body: bytes) -> None:
     assert status == 400
 
 
-@pytest.mark.parametrize("path", ["a%0AM%20100644%20inline%20b", "a/%2E%2E/b", ".git/config", "a//b"])
-async def test_bad_paths_are_refused(api: Api, path: str) -> None:
+@pytest.mark.parametrize("path", ["a%0AM%20100644%20inline%20b", "a%00b", "a/%2E%2E/b", ".git/config", "a//b"])
+async def test_bad_paths_are_refused(api: Api, forge: Sandbox, path: str) -> None:
+    before = await gitrepo.refs(forge.world.repo(REPO).git_dir)
     fields = {"content": "", "message": "x", "branch": "master"}
-    assert (await api("POST", f"/repos/{REPO}/contents/{path}", json=fields))[0] == 400
+    assert (await api("POST", f"/repos/{REPO}/contents/{path}", json=fields))[0] in (400, 404)
+    assert await gitrepo.refs(forge.world.repo(REPO).git_dir) == before
 
 
 async def test_labels(api: Api) -> None:
