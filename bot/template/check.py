@@ -199,6 +199,9 @@ def _check_group(section: Section, places: Body, boxes: list[_BodyBox], number: 
     reason = "choice" if group.label else "only-choice"
     if group.mode is Mode.ONE and len(chosen) > 1:
         return [MissingItem("choice", section.title, label, f"{reason}.many", tuple(chosen))]
+    blanks = _open_blanks(section, group, answers)
+    if blanks:
+        return blanks
     if chosen or _named_in_words(places, inside, near, group):
         return []
     return [MissingItem("choice", section.title, label, f"{reason}.none", options)]
@@ -244,7 +247,16 @@ def _unticked(section: Section, group: Group, answers: dict[str, _BodyBox | None
             continue
         reason = "checkbox.unticked" if answer else "checkbox.absent"
         missing.append(MissingItem("checkbox", section.title, box.text, reason))
-    return missing
+    return missing + _open_blanks(section, group, answers)
+
+
+def _open_blanks(section: Section, group: Group, answers: dict[str, _BodyBox | None]) -> list[MissingItem]:
+    """Ticked boxes whose own blank still holds the template's placeholder."""
+    return [
+        MissingItem("field", section.title, box.text, "field.empty")
+        for box in group.boxes
+        if box.hint and (answer := answers[box.key]) and answer.ticked and answer.key in (box.key, box.key + box.hint)
+    ]
 
 
 def _named_in_words(places: Body, inside: set[int], near: list[_BodyBox], group: Group) -> bool:

@@ -19,6 +19,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+LONGEST_LINE = 4_000  # what stands further right says nothing about a form, and the time to read stays bounded
+
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 _FENCE = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$")
 _QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
@@ -55,7 +57,7 @@ def read_lines(source: str) -> list[Line]:
     text = _FRONT_MATTER.sub("", text, count=1)
     lines: list[Line] = []
     fence = ""
-    rest = text.split("\n")
+    rest = [line[:LONGEST_LINE] for line in text.split("\n")]
     last_close = max((n for n, line in enumerate(rest) if "-->" in line), default=-1)
     number = 0
     while number < len(rest):

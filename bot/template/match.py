@@ -29,7 +29,7 @@ from bot.template.shapes import Heading, boxes_of, field_of, heading_of, table_c
 _SIMILAR = 0.7
 _WEAK_LEVEL = 10
 _BOLD_LEAD = re.compile(r"^\s*(?:[-*+]\s+)?(\*\*|__)(?=\S)(.{1,60}?)\1\s*(.*)$")
-MAX_LINES = 5_000  # a description of more lines than the forge stores is cut, so that matching stays quick
+MAX_LINES = 3_000  # a description of more lines than the forge stores is cut, so that matching stays quick
 
 
 @dataclass(frozen=True)

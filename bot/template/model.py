@@ -32,12 +32,21 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True)
 class Box:
-    """One check-box of the template; ``indent`` tells nested boxes from their parent."""
+    """One check-box of the template.
+
+    Attributes:
+        text: As shown; for a box with a blank (``- [ ] 设计文档：在此行填写链接``) only what stands before the colon.
+        key: What it is compared by.
+        optional: Need not be ticked.
+        indent: Leading blanks; tells nested boxes from their parent.
+        hint: Key of the placeholder in its blank; a ticked box must have that replaced.
+    """
 
     text: str
     key: str
     optional: bool = False
     indent: int = 0
+    hint: str = ""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ from bot.template.shapes import CHINESE_LEVEL, Heading, field_of, heading_of, is
 _STRONG = ("atx", "html", "bold", "bracket")
 _LONGEST_TITLE = 60
 _SHORTEST_HINT = 8
+MAX_LINES = 2_000
+MAX_SECTIONS = 150  # a template of more headings than that is no form that people fill in
 
 
 @dataclass
@@ -52,7 +54,7 @@ def parse_template(source: str) -> Template:
 
     Text before the first heading becomes a section without a title. An empty template has no sections.
     """
-    drafts = _outline(read_lines(source))
+    drafts = _outline(read_lines(source)[:MAX_LINES])[:MAX_SECTIONS]
     sections = [_section(draft) for draft in drafts]
     shown = [_shown_keys(draft) for draft in drafts]
     keys = [shown[number] | _hint_keys(draft) for number, draft in enumerate(drafts)]
@@ -117,8 +119,9 @@ def _counts(heading: Heading, styles: set[str], current: _Draft, lines: list[Lin
     if heading.style in ("atx", "html"):
         return True
     if heading.style in ("bold", "bracket"):
-        # Under a "##" heading, "**name：** hint" is a blank to fill in, not a heading of its own.
-        return not (heading.rest and 0 < current.level <= 6)
+        # "**name：** hint" under a "##" heading, or right below a bold one, is a blank to fill in.
+        below_bold = current.level > 6 and _only_blanks(current) and number > 0 and bool(lines[number - 1].text.strip())
+        return not (heading.rest and (0 < current.level <= 6 or below_bold))
     if styles & {"atx", "html"}:
         return False
     if heading.style == "chinese":
@@ -126,6 +129,12 @@ def _counts(heading: Heading, styles: set[str], current: _Draft, lines: list[Lin
     if styles & set(_STRONG):
         return False
     return "chinese" not in styles or (current.level >= CHINESE_LEVEL and _stands_alone(lines, number))
+
+
+def _only_blanks(draft: _Draft) -> bool:
+    """Whether nothing but ``**name：** hint`` lines stands under a heading that has nothing behind it."""
+    named = [heading_of(line.text) for line in draft.lines if line.text.strip()]
+    return not any(line.hints for line in draft.lines) and all(heading and heading.rest for heading in named)
 
 
 def _stands_alone(lines: list[Line], number: int) -> bool:

@@ -89,6 +89,7 @@ class _Reader:
     boxes: list[Box] = field(default_factory=list)
     box_label: str = ""
     in_table: bool = False
+    in_field: bool = False
 
     def close_list(self) -> None:
         """End the open check-list."""
@@ -128,6 +129,7 @@ def _read_line(reader: _Reader, line: Line, all_hints: str) -> None:
         return
     reader.in_table = False
     named = field_of(text)
+    in_field, reader.in_field = reader.in_field, False
     if kind := kind_of(text):
         reader.kinds.append(kind)
         reader.forget_label()
@@ -141,8 +143,11 @@ def _read_line(reader: _Reader, line: Line, all_hints: str) -> None:
             is_optional_title(named.name) or is_optional_title(named.rest) or any(map(is_optional_hint, line.hints))
         )
         reader.fields.append(Field(strip_marks(named.name), optional or is_optional_hint(named.rest)))
+        reader.in_field = True
         reader.label, reader.label_indent = f"{named.name} {named.rest}", line.indent
         reader.label_is_field = bool(_ONLY_MARKS.match(named.rest)) or "选" in named.rest
+    elif in_field and is_placeholder(text):
+        reader.in_field = True  # the hint of the field above it, on a line of its own
     else:
         reader.prose.append(text)
         reader.hints.append(text)
@@ -179,7 +184,11 @@ def _read_boxes(reader: _Reader, line: Line, found: BoxLine) -> None:
 
 def _box(text: str, indent: int) -> Box:
     plain = plain_text(text)
-    return Box(text=plain, key=key_of(plain), optional=is_optional_title(plain), indent=indent)
+    optional = is_optional_title(plain)
+    name, colon, rest = re.sub(r"[:：]", "\0", plain, count=1).partition("\0")
+    if colon and key_of(name) and key_of(rest) and (is_placeholder(rest) or _EXAMPLE.match(rest.strip())):
+        return Box(name.strip(), key_of(name), optional, indent, hint=key_of(rest))
+    return Box(plain, key_of(plain), optional, indent)
 
 
 def _groups(title: str, label: str, hints: list[str], boxes: list[Box]) -> list[Group]:

@@ -35,10 +35,10 @@ _CHINESE = re.compile(
 _NUMBER = re.compile(r"^ {0,3}(?:\d{1,2}(?:\.\d{1,2})*\s*(?:[、.．)）:：]\s*|\s+)|[（(]\d{1,2}[)）]\s*)(\S.*)$")
 _NUMBERING = re.compile(
     r"^\s*(?:第?[一二三四五六七八九十]{1,3}\s*[、.．:：]|[（(][一二三四五六七八九十\d]{1,3}[)）]、?|"
-    r"\d{1,2}(?:\.\d{1,2})*\s*[、.．)）:：]|\d{1,2}(?:\.\d{1,2})+\s)\s*"
+    r"\d{1,2}(?:[.．]\d{1,2})+(?:\s|[、.．)）:：])|\d{1,2}\s*[、.．)）:：](?!\d))\s*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•·]\s+|[-•·](?=\*\*)|\d{1,2}\s*[.、)）．]\s*)")
-_TICKS = "xX√✓✔☑✅vVyY是"
+_TICKS = "xXｘＸ√✓✔☑✅vVyY是"
 _BOX = re.compile(rf"(?:\[\s*([{_TICKS}×✗✘\-]?)\s*\](?![(\[:])|[【［]\s*([{_TICKS}]?)\s*[】］]|([□☐☑✅☒▢■]))\s*")
 _LEAD = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,2}[.)、])\s*)?$")
 _BOLD_FIELD = re.compile(r"^(\*\*|__)(?=\S)(.{1,60}?)\1(.*)$")
@@ -55,6 +55,7 @@ _CLOSING = re.compile(
     rf"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?)\b|修复|关闭|解决|关联|相关|issue)[^\n#]{{0,20}}?(?:{_ISSUE_URL}|\[?{_ISSUE_NUMBER})",
     re.IGNORECASE,
 )
+_LONGEST_REFERENCE = 500
 _KIND = re.compile(r"^\s{0,3}(?:[-*+]\s+)?/(kind|priority|sig|area)\s+(\S.*?)\s*$", re.IGNORECASE)
 _TABLE_ROW = re.compile(r"^\s*\|(.*)\|\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
@@ -173,7 +174,7 @@ def boxes_of(text: str) -> BoxLine | None:
         boxes.append((_is_ticked(match), text[match.end() : end].strip(" \t,，、;；/|\u3000")))
     if at_start and not boxes[0][1]:
         return None
-    return BoxLine(_BULLET.sub("", prefix, count=1).strip() if not at_start else "", tuple(boxes))
+    return BoxLine(_BULLET.sub("", prefix, count=1).strip(" \t|\u3000") if not at_start else "", tuple(boxes))
 
 
 def _is_one_item(found: list[re.Match[str]], text: str) -> bool:
@@ -226,7 +227,7 @@ def references(text: str) -> list[str]:
 
 
 def _for_references(text: str) -> str:
-    return unicodedata.normalize("NFKC", without_code_spans(text))
+    return unicodedata.normalize("NFKC", without_code_spans(text[:_LONGEST_REFERENCE]))
 
 
 def kind_of(text: str) -> tuple[str, str] | None:
