@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from bot.demo.files import BASE_FILES
 from bot.sandbox.gitcode.options import Options
 from bot.sandbox.gitcode.sandbox import Sandbox
 from bot.sandbox.gitcode.state import DEVELOPER, MAINTAINER
-from bot.sandbox.jenkins import Account, JobSettings, Run, SandboxJenkins
+from bot.sandbox.jenkins import Account, GateOptions, JobSettings, Run, SandboxJenkins
 from bot.sandbox.robot import Robot, RobotSettings
 
 REPO = "mindspore/hyper-parallel"
@@ -52,6 +52,10 @@ class WorldOptions:
         gate: Overrides of the policy.
         runtime: Overrides of the runtime settings.
         port: GateBot's port.
+        gitcode: Overrides of the forge client's settings.
+        stages: Stages of the gate; all of them when empty.
+        hooks: Whether GateBot's web hook is registered.
+        real_time: Builds take the time they take, and nothing waits longer than it must: for a clock that cannot jump.
     """
 
     state: Path
@@ -63,6 +67,10 @@ class WorldOptions:
     gate: Mapping[str, Any] = field(default_factory=dict)
     runtime: Mapping[str, Any] = field(default_factory=dict)
     port: int = 0
+    gitcode: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[str, ...] = ()
+    hooks: bool = True
+    real_time: bool = False
 
 
 class World:
@@ -89,17 +97,17 @@ class World:
         fork = await self.forge.fork(REPO, AUTHOR)
         fork.members[BOT] = DEVELOPER  # contributors who want fix commits let GateBot into their fork
         self.forge.add_issue(REPO, AUTHOR, "布局计算需要 clamp")
-        job = JobSettings(
-            name=JOB,
-            repository_url=self.forge.clone_url(REPO),
-            reported_seconds=self.options.reported_seconds,
-            first_number=self.options.first_build,
-        )
+        job = self._job()
         self.jenkins = SandboxJenkins([job], clock=self.clock, accounts=[Account(BOT, "", f"jenkins-{BOT}")])
         await self._stack.enter_async_context(self.jenkins)
         if self.options.robot:
             settings = RobotSettings(
-                api_url=self.forge.api_url, token=f"token-{ROBOT}", login=ROBOT, job=JOB, secret=ROBOT_SECRET
+                api_url=self.forge.api_url,
+                token=f"token-{ROBOT}",
+                login=ROBOT,
+                job=JOB,
+                secret=ROBOT_SECRET,
+                label_delay=0.2 if self.options.real_time else 5.0,
             )
             robot = await self._stack.enter_async_context(Robot(settings, self.jenkins, clock=self.clock))
             self.forge.add_hook(REPO, robot.hook_url, secret=ROBOT_SECRET)
@@ -107,6 +115,19 @@ class World:
 
     async def __aexit__(self, *details: object) -> None:
         await self._stack.__aexit__(None, None, None)
+
+    def _job(self) -> JobSettings:
+        options = self.options
+        job = JobSettings(
+            name=JOB,
+            repository_url=self.forge.clone_url(REPO),
+            reported_seconds=options.reported_seconds,
+            first_number=options.first_build,
+            gate=GateOptions(stages=options.stages) if options.stages else GateOptions(),
+        )
+        if not options.real_time:
+            return job
+        return replace(job, reported_seconds=None, quiet_seconds=0.1, result_lead=0.1, post_production=0.1)
 
     def runs(self) -> list[Run]:
         """Every build so far, oldest first."""
@@ -126,7 +147,7 @@ class World:
                 "log_level": "warning",
                 "server": {"port": self.options.port if port is None else port, "shutdown_seconds": 5.0},
                 "webhook": {"secrets": [SECRET]},
-                "gitcode": {"api_url": self.forge.api_url, "token": f"token-{BOT}"},
+                "gitcode": {"api_url": self.forge.api_url, "token": f"token-{BOT}", **self.options.gitcode},
                 "jenkins": {"url": self.jenkins.url, "job": JOB, "user": BOT, "token": f"jenkins-{BOT}"},
                 "storage": {"url": f"sqlite:///{state}/gatebot.sqlite", "work_dir": str(state / "work")},
                 "runtime": {"sweep_on_start": False, **self.options.runtime},
@@ -135,5 +156,7 @@ class World:
         )
 
     def hook_to(self, port: int) -> None:
-        """Register GateBot's web hook."""
+        """Register GateBot's web hook, where it is wanted."""
+        if not self.options.hooks:
+            return
         self.forge.add_hook(REPO, f"http://127.0.0.1:{port}/webhook", secret=SECRET)

@@ -139,7 +139,7 @@ class Service:
                 effect_key=keys.effect[:400],
             )
         )
-        self._point("inbox")
+        self._point(f"inbox {keys.effect}")
         return new
 
     async def troubles(self) -> list[str]:

@@ -115,13 +115,13 @@ async def wake_up(repo: str, number: int, generation: int, outside: Outside, ste
         steps: Records the parts.
     """
     loaded = _Loaded.model_validate_json(await steps("load", lambda: _load(repo, number, outside)))
-    outside.point("loaded")
+    outside.point(f"loaded {generation}")
     if loaded.generation != generation:
         return "stale"
     state = _State(loaded.case, loaded.memory, loaded.rows)
     last_try = loaded.failures + 1 >= outside.settings.runtime.max_failures
     for turn in range(MAX_ROUNDS):
-        state = await _round(turn, state, outside, steps, last_try=last_try)
+        state = await _round(generation, turn, state, outside, steps, last_try=last_try)
         if state.trouble is not None or state.decision is None or not state.decision.again:
             break
     final = state
@@ -130,16 +130,18 @@ async def wake_up(repo: str, number: int, generation: int, outside: Outside, ste
         return await _rest(final, loaded, outside)
 
     word = await steps("rest", rest)
-    outside.point("rested")
+    outside.point(f"rested {generation}")
     return word
 
 
-async def _round(turn: int, state: _State, outside: Outside, steps: Steps, *, last_try: bool) -> _State:
+async def _round(
+    generation: int, turn: int, state: _State, outside: Outside, steps: Steps, *, last_try: bool
+) -> _State:
     async def look() -> str:
         return (await _observe(state, outside, first=turn == 0)).model_dump_json()
 
     observed = _Observed.model_validate_json(await steps(f"observe {turn}", look))
-    outside.point("observed")
+    outside.point(f"observed {generation}.{turn}")
     if observed.seen is None:
         return replace(state, trouble=observed.trouble)
     seen = observed.seen
@@ -148,7 +150,7 @@ async def _round(turn: int, state: _State, outside: Outside, steps: Steps, *, la
         return (await _decide(state.case, seen.facts, outside)).model_dump_json()
 
     chosen = _Chosen.model_validate_json(await steps(f"decide {turn}", choose))
-    outside.point("decided")
+    outside.point(f"decided {generation}.{turn}")
     if chosen.decision is None:
         return replace(state, trouble=chosen.trouble)
     decision = chosen.decision
