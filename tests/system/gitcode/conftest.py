@@ -14,10 +14,13 @@
 # ============================================================================
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 import pytest
+from yarl import URL
 
 from bot.gitcode.client import GitCodeClient, make_client
 from bot.gitcode.settings import GitCodeSettings
@@ -80,8 +83,25 @@ async def client_for(forge: Sandbox, clock: VirtualClock) -> AsyncIterator[Calla
     yield make
     for client in clients:
         await client.close()
+    assert forge.unknown_calls() == []
 
 
 @pytest.fixture
 def client(client_for: Callable[..., GitCodeClient]) -> GitCodeClient:
     return client_for()
+
+
+@pytest.fixture
+async def api(forge: Sandbox) -> AsyncIterator[Callable[..., Awaitable[tuple[int, Any, Any]]]]:
+    async with aiohttp.ClientSession() as session:
+
+        async def call(method: str, path: str, user: str = "gate-bot", **options: Any) -> tuple[int, Any, Any]:
+            headers = {"PRIVATE-TOKEN": f"token-{user}"} if user else {}
+            headers |= options.pop("headers", {})
+            url = URL(forge.api_url + path, encoded=True)
+            async with session.request(method, url, headers=headers, **options) as answer:
+                text = await answer.text()
+                data = await answer.json() if answer.content_type == "application/json" else text
+                return answer.status, data, answer.headers
+
+        yield call
