@@ -161,9 +161,18 @@ def _white_space(old: bytes, new: bytes, path: str) -> bool:
             return list(yaml.safe_load_all(before)) == list(yaml.safe_load_all(after))
         except yaml.YAMLError:
             return False
+    if path.lower().endswith((".md", ".markdown")):
+        return _rendered(before) == _rendered(after)
     if path.endswith(_INDENTED) or path.rpartition("/")[2] in {"Makefile", "Dockerfile"}:
         return _ends_stripped(before) == _ends_stripped(after)
     return re.sub(r"\s+", "", before) == re.sub(r"\s+", "", after)
+
+
+def _rendered(text: str) -> str:
+    from markdown_it import MarkdownIt
+
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    return re.sub(r"\s*\n\s*", "\n", page).strip()
 
 
 def _ends_stripped(text: str) -> list[str]:

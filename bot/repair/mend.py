@@ -78,7 +78,7 @@ def mend(task: RepairTask, workspace: Workspace, cancel: CancelToken) -> Mended:
     result = Mended()
     jobs = _choose(task, workspace, result)
     rules = rules_of(workspace)
-    verifier = Verifier(CheckContext(workspace.root, rules, tuple(job.located for job in jobs), cancel))
+    verifier = Verifier(CheckContext(workspace.root, rules, tuple(job.located for job in jobs), cancel, workspace.year))
     wanted = wanted_checks((job.located.file, job.recipe.check) for job in jobs)
     before = verifier.observe(wanted)
     jobs = _reproduced(jobs, before, verifier, result)
@@ -88,7 +88,7 @@ def mend(task: RepairTask, workspace: Workspace, cancel: CancelToken) -> Mended:
     kept: dict[str, list[Step]] = {}
     for path in files:
         mine = [job for job in jobs if job.located.file == path]
-        scene = Scene(path, workspace, rules, workspace.root)
+        scene = Scene(path, workspace, rules, workspace.root, year=workspace.year)
         kept[path] = _apply(mine, original[path], scene, workspace, result)
     edited = {path for path, steps in kept.items() if steps}
     after = verifier.observe({name: paths & edited for name, paths in wanted.items()})
@@ -97,7 +97,7 @@ def mend(task: RepairTask, workspace: Workspace, cancel: CancelToken) -> Mended:
         gone = _gone(kept[path], by_located)
         if objection(path, before, after, gone) is None:
             continue
-        scene = Scene(path, workspace, rules, workspace.root)
+        scene = Scene(path, workspace, rules, workspace.root, year=workspace.year)
         kept[path] = _one_by_one(
             kept[path], original[path], scene, workspace, verifier, wanted, before, by_located, result
         )

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from bot.gate.finding import Finding
@@ -23,6 +24,7 @@ from bot.repair.guard_paths import is_read_only
 from bot.repair.guard_proof import holds_for_read_only, proves, within
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Recipe, Scene
+from bot.repair.tools import ToolMissing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,10 @@ def steps_for(path: str, pairs: list[tuple[Recipe, Finding]]) -> tuple[Step, ...
 
 def take(step: Step, content: bytes, scene: Scene) -> bytes | Reason:
     """Apply one step and prove its nature on the bytes; the old content must be kept when this refuses."""
-    edit = step.recipe.apply(content, step.findings[0], scene)
+    try:
+        edit = step.recipe.apply(content, step.findings[0], dataclasses.replace(scene, findings=step.findings))
+    except ToolMissing as error:
+        return because("check-unavailable", check=step.recipe.check, why=f"{error} is not installed")
     if isinstance(edit, Reason):
         return edit
     return accept(step, content, edit)

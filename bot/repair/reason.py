@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.texts.repair import REASONS
+from bot.texts import render
+from bot.texts.repair import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Reason:
     """Why something was not done.
 
     Attributes:
-        text_id: Key of ``bot.texts.repair.REASONS``.
+        text_id: Key of ``bot.texts.repair.TEXTS`` without its ``repair.``.
         values: Pairs that fill the sentence's fields.
     """
 
@@ -34,12 +35,16 @@ class Reason:
     values: tuple[tuple[str, str], ...] = ()
 
     def text(self, language: str = "zh") -> str:
-        """The sentence in ``zh`` or ``en``.
+        """The sentence for a comment: values cannot break out of it, mention anyone or start a command.
 
         Raises:
-            KeyError: For an unknown ``text_id`` or language: a bug of ours.
+            TextError: For an unknown ``text_id``, language or field: a bug of ours.
         """
-        return REASONS[self.text_id][language].format_map(dict(self.values))
+        return render(f"repair.{self.text_id}", language, **dict(self.values))
+
+    def plain(self, language: str = "zh") -> str:
+        """The sentence for a terminal or a log, without Markdown's escapes."""
+        return TEXTS[f"repair.{self.text_id}"][language.partition("-")[0]].format_map(dict(self.values))
 
 
 def because(text_id: str, **values: str) -> Reason:

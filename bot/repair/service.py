@@ -122,6 +122,6 @@ def _in_workspace(task: RepairTask, workspace: Workspace, cancel: CancelToken, *
 
 
 def _refuse_all(mended: Mended, objections: tuple[Reason, ...]) -> RepairOutcome:
-    reason = because("guard", what="; ".join(objection.text("en") for objection in objections))
+    reason = objections[0]
     refused = (*mended.refused, *((finding, reason) for finding in mended.fixed))
     return RepairOutcome(status="refused", refused=refused, checks=mended.checks, detail=reason)

@@ -95,12 +95,14 @@ def _environment(home: str) -> dict[str, str]:
     }
 
 
-def _jail(tree: Path, home: str, visible: Sequence[str]) -> list[str]:
+def _jail(tree: Path, home: str, visible: Sequence[str], *, writable: bool = False) -> list[str]:
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
     roots = [*_SYSTEM_DIRECTORIES, sys.prefix, sys.base_prefix, *visible, str(tree)]
     for directory in dict.fromkeys(roots):
         command += ["--ro-bind-try", directory, directory]
+    if writable:
+        command += ["--bind", str(tree), str(tree)]
     return [*command, "--bind", home, home, "--chdir", str(tree), "--"]
 
 
@@ -123,8 +125,9 @@ def run_tool(
     timeout: float = 300.0,
     stdin: bytes = b"",
     visible: Sequence[str] = (),
+    writable: bool = False,
 ) -> ToolResult:
-    """Run a checker in ``tree``. It sees no secret of the daemon and cannot write to the tree.
+    """Run a checker in ``tree``. It sees no secret of the daemon and, in the jail, cannot write to it.
 
     Args:
         argv: Program and arguments.
@@ -133,6 +136,7 @@ def run_tool(
         timeout: Seconds; a checker that takes longer is killed.
         stdin: What to feed.
         visible: More directories the jail shows, such as a rcfile's.
+        writable: The tool may write in ``tree``; only for a copy of ours, never for a work tree.
 
     Raises:
         Cancelled: ``cancel`` was set.
@@ -140,7 +144,7 @@ def run_tool(
     """
     cancel.raise_if_cancelled()
     with tempfile.TemporaryDirectory(prefix="gatebot-tool-") as home:
-        command = [*_jail(tree, home, visible), *argv] if jail_works() else list(argv)
+        command = [*_jail(tree, home, visible, writable=writable), *argv] if jail_works() else list(argv)
         paths = [Path(home) / name for name in ("stdin", "stdout", "stderr")]
         paths[0].write_bytes(stdin)
         with paths[0].open("rb") as fed, paths[1].open("wb") as out, paths[2].open("wb") as err:

@@ -65,6 +65,7 @@ class Workspace:
     root: Path
     head_sha: str
     base_commit: str
+    year: int
     entries: Mapping[str, Entry]
 
     def is_plain(self, path: str) -> bool:
@@ -284,7 +285,11 @@ def open_workspace(task: RepairTask) -> Iterator[Workspace]:
                 git_dir=mirror,
                 check=False,
             ).text
-            yield Workspace(mirror, git_dir, root, task.head_sha, base, _entries(mirror, task.head_sha))
+            dated = hostgit.run(
+                ["log", "-1", "--format=%ad", "--date=format:%Y", task.head_sha], cwd=mirror, git_dir=mirror
+            ).text
+            entries = _entries(mirror, task.head_sha)
+            yield Workspace(mirror, git_dir, root, task.head_sha, base, int(dated or 0), entries)
         finally:
             shutil.rmtree(root, ignore_errors=True)
             with _locked(guard):

@@ -51,12 +51,14 @@ class CheckContext:
         rules: Rule files of the target branch by their repository path (rcfile, allow list, style).
         findings: What is to be mended; a check turns on the rules named there even if the rcfile has them off.
         cancel: Stops a running tool.
+        year: Year of the head commit, for licence headers; 0 when unknown.
     """
 
     root: Path
     rules: Mapping[str, bytes]
     findings: tuple[Finding, ...] = ()
     cancel: CancelToken = field(default_factory=CancelToken)
+    year: int = 0
 
 
 @dataclass(frozen=True, slots=True)

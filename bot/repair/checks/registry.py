@@ -18,7 +18,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.repair.checks import codespell, dt_design, pylint
+from bot.repair.checks import codespell, dt_design, licence, markdown, native, plain_text, pylint, return_types
 from bot.repair.checks.base import Check
 
-CHECKS: Final[dict[str, Check]] = {check.name: check for check in (pylint.CHECK, codespell.CHECK, dt_design.CHECK)}
+CHECKS: Final[dict[str, Check]] = {
+    check.name: check
+    for check in (
+        pylint.CHECK,
+        codespell.CHECK,
+        dt_design.CHECK,
+        plain_text.TAB,
+        plain_text.UTF8,
+        markdown.CHECK,
+        native.CLANG_FORMAT,
+        native.CPPLINT,
+        native.CMAKELINT,
+        native.SHELLCHECK,
+        licence.CHECK,
+        return_types.CHECK,
+    )
+}

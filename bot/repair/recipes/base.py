@@ -60,12 +60,16 @@ class Scene:
         tree: The other files.
         rules: Rule files of the target branch by path.
         root: The work tree on disk, for tools that need a real path; ``None`` for recipes tried on text alone.
+        findings: All findings of this step; more than one only for whole-file recipes.
+        year: Year of the head commit, for licence headers; 0 when unknown.
     """
 
     path: str
     tree: Tree
     rules: dict[str, bytes] = field(default_factory=dict)
     root: Path | None = None
+    findings: tuple[Finding, ...] = ()
+    year: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.gate.finding import Finding
-from bot.repair.checks.dt_design import FIELDS, function_name, missing_fields, python_tests
+from bot.repair.checks.dt_design import FIELDS, cpp_tests, function_name, missing_fields, python_tests
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
 from bot.repair.recipes.describe import describe
-from bot.repair.recipes.text import Source, decode_python, split_end, split_lines
+from bot.repair.recipes.docstrings import words_of
+from bot.repair.recipes.text import Source, decode_python, decode_text, split_end, split_lines
 
 Test = ast.FunctionDef | ast.AsyncFunctionDef
 # A field that is there but not in the form the gate wants: other case, blank before the colon, full-width colon.
@@ -46,10 +47,12 @@ class _Literal:
 
 def complete(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """Give the test the docstring lines it lacks; several tests of that name are all completed."""
+    name = function_name(finding)
+    if not scene.path.endswith(".py"):
+        return _complete_cpp(content, name, scene.path)
     source = decode_python(content, scene.path)
     if isinstance(source, Reason):
         return source
-    name = function_name(finding)
     try:
         tests = [node for node in python_tests(content) if node.name == name]
     except (SyntaxError, ValueError) as error:
@@ -160,12 +163,37 @@ def _place(rows: list[str], field: str) -> int:
     return len(rows)
 
 
+def _complete_cpp(content: bytes, name: str, path: str) -> Edit | Reason:
+    """The ``///`` lines above a gtest case; those that are there stay."""
+    source = decode_text(content, path)
+    if isinstance(source, Reason):
+        return source
+    lines = source.lines()
+    cases = [case for case in cpp_tests(source.text) if name in {case[1], case[1].rpartition(".")[2]}]
+    cases = [case for case in cases if missing_fields(case[2])]
+    if not cases:
+        return because("no-file", name=name)
+    for line, case, block in reversed(cases):
+        suite, _, test = case.partition(".")
+        topic = " ".join(words_of(test))
+        of = " ".join(word for word in words_of(suite) if word not in {"test", "tests"})
+        fields = {
+            "Feature": f"Test {topic} of {of}." if of else f"Test {topic}.",
+            "Description": f"Run {case}.",
+            "Expectation": "All expectations hold.",
+        }
+        rows = [f"/// {field}: {fields[field]}{source.newline}" for field in missing_fields(block)]
+        lines[line:line] = rows
+    first, last = cases[0][0] + 1, cases[-1][0] + 1
+    return Edit(source.encode("".join(lines)), Nature.COMMENT, (first, last))
+
+
 RECIPES: Final = (
     Recipe(
         name="test-docstring",
         tools=frozenset({"dt_design"}),
         apply=complete,
         check="Check_DT_Design",
-        natures=frozenset({Nature.DOCSTRING}),
+        natures=frozenset({Nature.DOCSTRING, Nature.COMMENT}),
     ),
 )

@@ -29,7 +29,7 @@ from bot.repair.recipes.base import Scene
 from bot.repair.recipes.syntax import Parsed
 
 # Importing these changes the process: that is what people import them for.
-_ACTING: Final = frozenset(
+ACTING: Final = frozenset(
     {
         "readline",
         "rlcompleter",
@@ -96,8 +96,8 @@ def doubts(
     return (
         _mentioned(parsed, bound)
         or _exported(bound, scene)
-        or _acts(module, isinstance(statement, cst.Import), scene, elsewhere(parsed, statement, module))
         or (_fixture(module, name, bound, scene) if isinstance(statement, cst.ImportFrom) else None)
+        or _acts(module, isinstance(statement, cst.Import), scene, elsewhere(parsed, statement, module))
     )
 
 
@@ -168,13 +168,13 @@ def _exported(bound: str, scene: Scene) -> Reason | None:
 def _acts(module: str, whole: bool, scene: Scene, stays: bool) -> Reason | None:
     """Whether running the module's top level may matter."""
     top = module.lstrip(".").partition(".")[0]
-    if top in _ACTING:
+    if top in ACTING:
         return because("import-side-effect", name=module, why="known for it")
     if stays:
         return None
     paths = resolve(module, scene)
     for path in paths:
-        why = _top_level_act(scene.tree.read(path) or b"")
+        why = top_level_act(scene.tree.read(path) or b"")
         if why:
             return because("import-side-effect", name=module, why=f"{path}: {why}")
     if paths or top in sys.stdlib_module_names or top in _QUIET or not whole:
@@ -201,7 +201,7 @@ def resolve(module: str, scene: Scene) -> tuple[str, ...]:
     return ()
 
 
-def _top_level_act(source: bytes) -> str:
+def top_level_act(source: bytes) -> str:
     """What a module does when it is imported besides defining things; empty when nothing."""
     try:
         body = ast.parse(source).body

@@ -19,15 +19,51 @@ from __future__ import annotations
 from typing import Final
 
 from bot.gate.finding import Finding
-from bot.repair.recipes import codespell, dt_design, subprocess_check, unused_import, whitespace
+from bot.repair.recipes import (
+    bare_except,
+    codespell,
+    comparisons,
+    docstrings,
+    dt_design,
+    flow,
+    import_layout,
+    licence,
+    long_lines,
+    markdown,
+    mutable_default,
+    native,
+    plain_text,
+    return_types,
+    small_python,
+    subprocess_check,
+    unused_import,
+    unused_variable,
+    whitespace,
+    with_open,
+)
 from bot.repair.recipes.base import Recipe
 
 RECIPES: Final[tuple[Recipe, ...]] = (
+    *plain_text.RECIPES,
+    *native.RECIPES,
+    *markdown.RECIPES,
+    *licence.RECIPES,
+    *return_types.RECIPES,
+    *bare_except.RECIPES,
     *codespell.RECIPES,
+    *comparisons.RECIPES,
+    *docstrings.RECIPES,
     *dt_design.RECIPES,
+    *flow.RECIPES,
+    *import_layout.RECIPES,
+    *long_lines.RECIPES,
+    *mutable_default.RECIPES,
+    *small_python.RECIPES,
     *subprocess_check.RECIPES,
     *unused_import.RECIPES,
+    *unused_variable.RECIPES,
     *whitespace.RECIPES,
+    *with_open.RECIPES,
 )
 
 

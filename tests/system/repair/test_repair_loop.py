@@ -87,7 +87,7 @@ def forge(tmp_path: Path) -> kit.Forge:
 async def test_all_first_recipes_in_one_pushed_commit(forge: kit.Forge) -> None:
     task = forge.task(FINDINGS, FILES)
     outcome = await repair(task)
-    assert [reason.text("en") for _, reason in outcome.refused] == []
+    assert [reason.plain("en") for _, reason in outcome.refused] == []
     assert outcome.status == "pushed"
     assert set(outcome.fixed) == set(FINDINGS)
     assert forge.tip("dev") == outcome.commit_sha
