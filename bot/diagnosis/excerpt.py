@@ -12,10 +12,11 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Chooses the line ranges worth showing: what tool parsers found and what the general extractor finds, in one ranking."""
+"""Chooses the line ranges worth showing: what tool parsers and the general extractor find, in one ranking."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from bot.diagnosis.clean import clean_line, strip_bare_colour
@@ -99,5 +100,5 @@ def _weight(cause: Cause) -> float:
         return 7.5
     if cause.finding.confidence < 1.0:
         # such as a bare traceback: printed more than once, it is probably part of the normal course
-        return 8.0 * cause.finding.confidence / cause.count**0.5
+        return 8.0 * cause.finding.confidence / math.sqrt(cause.count)
     return 9.5

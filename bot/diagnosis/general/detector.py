@@ -18,6 +18,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +52,25 @@ class Detector:
     before: int = 0
 
 
-def detector(
-    name: str,
-    start: str,
-    weight: float,
-    *,
-    until: str = "",
-    last: str = "",
-    blanks: int = 1,
-    follow: str = "",
-    most: int = 30,
-    before: int = 0,
-) -> Detector:
-    """Compiles a detector; see ``Detector`` for the fields."""
-    return Detector(
-        name,
-        re.compile(start),
-        weight,
-        re.compile(until) if until else None,
-        re.compile(last) if last else None,
-        blanks,
-        re.compile(follow) if follow else None,
-        most,
-        before,
-    )
+def _detector(fields: dict[str, Any]) -> Detector:
+    """Compiles an entry of the data files.
+
+    Raises:
+        TypeError: An entry has a field that detectors do not know, or lacks one.
+        re.error: A pattern is not a regular expression.
+    """
+    patterns: dict[str, Any] = {
+        key: re.compile(fields[key]) for key in ("start", "until", "last", "follow") if key in fields
+    }
+    return Detector(**{**fields, **patterns})
+
+
+@lru_cache(maxsize=1)
+def all_detectors() -> tuple[Detector, ...]:
+    """Every entry of the ``*.yaml`` files beside this module, in the order of file name and entry."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: list[Detector] = []
+    for path in sorted(files(__package__).iterdir(), key=lambda one: one.name):
+        if path.name.endswith(".yaml"):
+            found.extend(_detector(fields) for fields in yaml.load(path.read_text(encoding="utf-8"), Loader=loader))
+    return tuple(found)

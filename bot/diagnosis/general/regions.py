@@ -22,13 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from bot.diagnosis.general import detectors_jvm_web, detectors_native
-from bot.diagnosis.general.detector import Detector
+from bot.diagnosis.general.detector import Detector, all_detectors
 from bot.diagnosis.general.steps import Prior
 from bot.diagnosis.general.words import TRIGGER, line_score
 from bot.diagnosis.templates import GreenTemplates, template
 
-DETECTORS: tuple[Detector, ...] = (*detectors_jvm_web.DETECTORS, *detectors_native.DETECTORS)
 MAX_HITS = 20_000
 _CLUSTER_GAP = 3
 _BEFORE, _AFTER = 4, 6
@@ -53,7 +51,7 @@ def _line_scanner() -> object:
         import hyperscan
     except ImportError:
         return None
-    patterns = [_for_scan(detector.start.pattern) for detector in DETECTORS] + [TRIGGER]
+    patterns = [_for_scan(detector.start.pattern) for detector in all_detectors()] + [TRIGGER]
     database = hyperscan.Database()
     flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_ALLOWEMPTY
     database.compile(
@@ -82,17 +80,22 @@ def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
         Indexes of detectors by line index, and the line indexes that hold an error word, ascending.
     """
     database = _line_scanner()
+    detectors = all_detectors()
     if database is None:
         starts = {
             index: found
             for index, text in enumerate(texts)
-            if (found := [number for number, one in enumerate(DETECTORS) if one.start.search(text[:1000])])
+            if (found := [number for number, one in enumerate(all_detectors()) if one.start.search(text[:1000])])
         }
         words = re.compile(TRIGGER)
         return starts, [index for index, text in enumerate(texts) if words.search(text)]
     data = "\n".join(text.replace("\n", " ") for text in texts).encode("utf-8", "replace")
     ends: list[tuple[int, int]] = []
-    database.scan(data, match_event_handler=lambda number, _s, end, _f, _c: ends.append((end, number)) and None)  # type: ignore[attr-defined]
+
+    def on_match(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        ends.append((end, number))
+
+    database.scan(data, match_event_handler=on_match)  # type: ignore[attr-defined]
     ends.sort()
     found_starts: dict[int, set[int]] = {}
     spoken: set[int] = set()
@@ -102,14 +105,14 @@ def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
         if target > position:
             line += data.count(b"\n", position, target)
             position = target
-        if number == len(DETECTORS):
+        if number == len(all_detectors()):
             spoken.add(line)
         elif line < len(texts):
             found_starts.setdefault(line, set()).add(number)
     verified = {
         index: kept
         for index, numbers in found_starts.items()
-        if (kept := sorted(number for number in numbers if DETECTORS[number].start.search(texts[index][:1000])))
+        if (kept := sorted(number for number in numbers if detectors[number].start.search(texts[index][:1000])))
     }
     return verified, sorted(spoken)
 
@@ -143,6 +146,7 @@ def detected(
 ) -> list[Region]:
     """Regions of all detectors; a start inside a block of the same detector does not begin another one."""
     regions: list[Region] = []
+    detectors = all_detectors()
     open_until: dict[int, int] = {}
     seen: Counter[int] = Counter()
     repeats = spread([(index, texts[index]) for index in sorted(starts)])
@@ -150,7 +154,7 @@ def detected(
         for number in starts[index]:
             if index <= open_until.get(number, -1):
                 continue
-            one = DETECTORS[number]
+            one = detectors[number]
             last = block_end(texts, index, one)
             open_until[number] = last
             first = _first_line(texts, index, one.before)

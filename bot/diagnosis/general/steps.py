@@ -24,12 +24,14 @@ from dataclasses import dataclass
 _ENDS = re.compile(
     r'The command "(?P<command>.*)" (?:failed and )?exited with (?P<code>\d{1,5})'
     r'|.{0,300}" (?:failed and )?exited with (?P<late>\d{1,5})(?: during .{0,40})?\.$'
-    r"|(?:##\[error\]|Error: )(?:Process completed|The process .{1,200} failed|.{0,40} exited) with (?:exit )?code '?(?P<action>\d{1,5})"
+    r"|(?:##\[error\]|Error: )(?:Process completed|The process .{1,200} failed"
+    r"|.{0,40} exited) with (?:exit )?code '?(?P<action>\d{1,5})"
     r"|ERROR: Job failed"
     r"|Build step '.{1,200}' marked build as failure"
     r"|ERROR: script returned exit code (?P<script>\d{1,5})"
     r"|Execute project of \S{1,100} is failed"
-    r"|(?:Command exited with code|Exited with code(?: exit status)?|command terminated with exit code) (?P<other>\d{1,5})"
+    r"|(?:Command exited with code|Exited with code(?: exit status)?"
+    r"|command terminated with exit code) (?P<other>\d{1,5})"
     r"|Done\. Your build exited with (?P<done>\d{1,5})"
     r"|No output has been received in the last|The job exceeded the maximum"
 )

@@ -30,13 +30,16 @@ _POINTS = tuple(
         (r"\b(?:error|errors|ERROR|ERRORS|Error)\b", 1.0),
         (r"\b[Aa]ssert(?:ion|ed)?\b|\bexpected\b|\bExpected\b|\b[Aa]ctual\b|\bbut (?:got|was)\b", 1.5),
         (
-            r"\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Nn]ot found|[Nn]o such|[Uu]ndefined|[Uu]nresolved"
+            r"\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Nn]ot found|[Nn]o such"
+            r"|[Uu]ndefined|[Uu]nresolved"
             r"|[Uu]nknown|[Uu]nexpected|[Ii]nvalid|[Mm]issing|[Mm]ismatch|[Dd]enied|[Rr]ejected|[Ii]ncompatible|[Cc]onflict"
-            r"|does not (?:exist|match)|[Nn]ot (?:defined|declared|permitted|allowed|supported)|[Uu]nrecognized|[Uu]nmet)\b",
+            r"|does not (?:exist|match)|[Nn]ot (?:defined|declared|permitted|allowed|supported)"
+            r"|[Uu]nrecognized|[Uu]nmet)\b",
             1.5,
         ),
         (
-            r"\b(?:[Kk]illed|[Ss]egmentation|core dumped|[Aa]borted|[Tt]imed out|TIMEOUT|[Tt]imeout|[Dd]eadlock|[Oo]ut of memory)\b",
+            r"\b(?:[Kk]illed|[Ss]egmentation|core dumped|[Aa]borted|[Tt]imed out|TIMEOUT|[Tt]imeout"
+            r"|[Dd]eadlock|[Oo]ut of memory)\b",
             2.0,
         ),
         (r"\bexit(?:ed)? (?:with )?(?:code|status)?:? ?[1-9]\d*\b|non-zero|returned [1-9]\d*\b", 1.5),
@@ -49,19 +52,22 @@ _CALM = tuple(
     (re.compile(pattern), points)
     for pattern, points in (
         (
-            r"\b0 (?:errors?|failures?|failed|failing|warnings?)\b|\b(?:errors?|failures?|failed|Failures|Errors)\s?[:=]\s?0\b",
+            r"\b0 (?:errors?|failures?|failed|failing|warnings?)\b|\b(?:errors?|failures?|failed|Failures"
+            r"|Errors)\s?[:=]\s?0\b",
             -4.0,
         ),
         (r"\b[Nn]o (?:errors?|failures?|problems)\b|without (?:errors?|failures?)", -4.0),
         (r"(?:^|\s)(?:warning|WARNING|WARN|warn|Warning|npm WARN|deprecated|DEPRECATED|DeprecationWarning)\b", -2.0),
         (
-            r"-W?error[=\s]|-Werror|--\S*(?:error|fail)\S*|\|\| (?:true|exit)|set -e|\w*[_./-](?:error|fail|exception)s?[_./-]\w*",
+            r"-W?error[=\s]|-Werror|--\S*(?:error|fail)\S*|\|\| (?:true|exit)|set -e|\w*[_./-](?:error|fail"
+            r"|exception)s?[_./-]\w*",
             -2.0,
         ),
         (r"\b(?:ignored|ignoring|skipped|retrying|Retrying|optional|allowed failure|allow_failure)\b", -1.5),
         (r"(?:\.\.\.|:)\s*(?:ok|OK|passed|PASSED|yes|done)\s*$|^\s*(?:ok|PASS|✓|✔|√)\b|^\s*[✓✔√]|^---? PASS", -4.0),
         (
-            r"^(?:\$|\+) |^(?:Get|Hit|Ign|Selecting|Preparing|Unpacking|Setting up|Downloading|Downloaded|Installing|Compiling|Using|Fetching)[: ]",
+            r"^(?:\$|\+) |^(?:Get|Hit|Ign|Selecting|Preparing|Unpacking|Setting up|Downloading|Downloaded"
+            r"|Installing|Compiling|Using|Fetching)[: ]",
             -2.5,
         ),
         (r"^(?:checking (?:for|whether)|-- (?:Looking for|Check|Performing|Found))", -4.0),
@@ -69,9 +75,11 @@ _CALM = tuple(
 )
 # One of these must be in a line that is scored at all; the same words for both scan engines.
 TRIGGER = (
-    r"(?i:error|fail|exception|fatal|panic|abort|assert|expected|actual|cannot|can't|could not|couldn't|unable|not found"
+    r"(?i:error|fail|exception|fatal|panic|abort|assert|expected|actual|cannot|can't|could not|couldn't"
+    r"|unable|not found"
     r"|no such|undefined|unresolved|unknown|unexpected|invalid|missing|mismatch|denied|rejected|incompatible|conflict"
-    r"|does not|killed|segmentation|core dumped|timed? ?out|deadlock|out of memory|exit code|exited|exit status|non-zero"
+    r"|does not|killed|segmentation|core dumped|timed? ?out|deadlock|out of memory|exit code|exited"
+    r"|exit status|non-zero"
     r"|but got|but was|unmet|fault)"
 )
 

@@ -25,7 +25,8 @@ from bot.diagnosis.tool import Tool, Window, at, literal, stateless
 from bot.gate.finding import Finding
 
 _AT = re.compile(
-    r"CMake Error (?:at|in) (?P<file>[^:]{1,400}?)(?::(?P<line>\d{1,7}))?(?: \((?P<command>[\w.]{1,100})\))?:\s*(?P<rest>.*)$"
+    r"CMake Error (?:at|in) (?P<file>[^:]{1,400}?)(?::(?P<line>\d{1,7}))?(?:"
+    r" \((?P<command>[\w.]{1,100})\))?:\s*(?P<rest>.*)$"
 )
 _PLAIN = re.compile(r"CMake Error: (?P<message>\S.*)")
 
@@ -36,7 +37,8 @@ def _read(window: Window) -> Iterable[Finding]:
         lines = _paragraph(window)
         spoken = [line.text.strip() for line in lines]
         first = next((index for index, words in enumerate(spoken) if words), 0)
-        end = next((index for index in range(first, len(spoken)) if not spoken[index]), len(spoken))
+        stops = (at for at in range(first, len(spoken)) if not spoken[at] or spoken[at].startswith("Call Stack"))
+        end = next(stops, len(spoken))
         message = " ".join([match["rest"], *spoken[first:end]]).strip()
         if lines:
             window.skip_to = lines[-1].number

@@ -25,7 +25,8 @@ from bot.gate.finding import Finding, Severity
 
 _LINE = re.compile(
     r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}):(?P<column>\d{1,6}): "
-    r"(?P<severity>error|warning|style|performance|portability): (?P<message>\S.*[^ ]) \[(?P<rule>[a-z][A-Za-z0-9_]{2,80})\]\s*$"
+    r"(?P<severity>error|warning|style|performance"
+    r"|portability): (?P<message>\S.*[^ ]) \[(?P<rule>[a-z][A-Za-z0-9_]{2,80})\]\s*$"
 )
 
 

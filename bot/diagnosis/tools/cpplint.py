@@ -24,7 +24,8 @@ from bot.diagnosis.tool import Tool, Window, at, stateless
 from bot.gate.finding import Finding, Severity
 
 _LINE = re.compile(
-    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): {1,2}(?P<message>\S.*?)  ?\[(?P<rule>[a-z0-9_+-]{1,40}/[\w+-]{1,60})\] \[[1-5]\]\s*$"
+    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): {1,2}(?P<message>\S.*?) "
+    r" ?\[(?P<rule>[a-z0-9_+-]{1,40}/[\w+-]{1,60})\] \[[1-5]\]\s*$"
 )
 
 

@@ -23,7 +23,8 @@ from bot.diagnosis.tool import Tool, Window, at, literal
 from bot.gate.finding import FailureClass, Finding
 
 _LINE = re.compile(
-    r"\s{0,10}\d{1,7}/\d{1,7} Test\s{1,8}#\d{1,7}: (?P<name>\S+) \.*\s{0,200}\*\*\*(?P<what>Failed|Exception|Timeout|Not Run|Skipped)"
+    r"\s{0,10}\d{1,7}/\d{1,7} Test\s{1,8}#\d{1,7}: (?P<name>\S+) \.*\s{0,200}\*\*\*(?P<what>Failed|Exception"
+    r"|Timeout|Not Run|Skipped)"
     r"(?:: (?P<detail>\w{1,60}))?"
 )
 _LISTED = re.compile(r"\t? {0,8}\d{1,7} - (?P<name>\S{1,300}) \((?P<what>[A-Za-z][\w ]{1,40})\)")

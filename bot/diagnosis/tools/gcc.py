@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Compilers that print ``file:line:column: error: …``: gcc, clang, nvcc's host pass, and javac, swiftc, mypy by suffix."""
+"""Compilers that print ``file:line:column: error: …``: gcc and clang, and javac, swiftc, mypy by suffix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _ERROR = re.compile(
     r"(?P<severity>fatal error|error|internal compiler error): (?P<message>.*)"
 )
 _DRIVER = re.compile(
-    r"(?P<file>cc1(?:plus)?|g(?:cc|\+\+)(?:-\d{1,3})?|c\+\+|clang(?:\+\+)?(?:-\d{1,3})?): (?P<severity>fatal error|error): (?P<message>.*)"
+    r"(?P<file>cc1(?:plus)?|g(?:cc|\+\+)(?:-\d{1,3})?|c\+\+"
+    r"|clang(?:\+\+)?(?:-\d{1,3})?): (?P<severity>fatal error|error): (?P<message>.*)"
 )
 _OPTION = re.compile(r"\[(?P<option>-[\w,=+-]{1,120})\]\s*$")
 # cppcheck, shellcheck and others end in a bare id: not a compiler's line

@@ -26,7 +26,8 @@ _CONFLICT = re.compile(r"CONFLICT \((?P<kind>[\w/ ]{1,60})\): (?P<message>\S.*)"
 _CONFLICT_FILE = re.compile(r"Merge conflict in (?P<file>\S.*)|^(?P<other>\S{1,400}) (?:deleted|renamed|added) in ")
 _FATAL = re.compile(r"(?:stderr: )?(?P<level>fatal|error): (?P<message>\S.*)")
 _NETWORK = re.compile(
-    r"unable to access|[Cc]ould not (?:read from remote|resolve)|RPC failed|early EOF|index-pack failed|hung up unexpectedly"
+    r"unable to access|[Cc]ould not (?:read from remote|resolve)|RPC failed|early EOF|index-pack failed"
+    r"|hung up unexpectedly"
     r"|unable to connect|unexpected disconnect|Authentication failed|repository .* not found|[Tt]imed out|HTTP/2 stream"
     r"|the remote end|unable to look up|could not fetch|clone of .* failed|[Cc]ould not read (?:Username|Password)"
 )

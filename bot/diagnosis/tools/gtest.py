@@ -28,11 +28,13 @@ _VERDICT = re.compile(
     r"\[  FAILED  \] (?P<name>[\w./]{1,300}\.[\w./]{1,300})(?P<where>, where .{0,300}?)?(?P<time> \(\d{1,12} ms\))?\s*$"
 )
 _PLACE = re.compile(
-    r"(?:(?P<file>[^:(]{1,400})(?::(?P<line>\d{1,7}):|\((?P<msvc>\d{1,7})\):) (?:Failure|error:? ?(?P<rest>.*))|unknown file: Failure)\s*$"
+    r"(?:(?P<file>[^:(]{1,400})(?::(?P<line>\d{1,7}):|\((?P<msvc>\d{1,7})\):) (?:Failure"
+    r"|error:? ?(?P<rest>.*))|unknown file: Failure)\s*$"
 )
 _RUN = re.compile(r"\[ RUN      \] (?P<name>\S{1,400})")
 _DIED = re.compile(
-    r"(?:.{0,200}: line \d{1,7}:\s{0,20}\d{0,10} |.{0,200}\s)?(?:Segmentation fault|Aborted|Bus error|Floating point exception)\b"
+    r"(?:.{0,200}: line \d{1,7}:\s{0,20}\d{0,10} |.{0,200}\s)?(?:Segmentation fault|Aborted|Bus error"
+    r"|Floating point exception)\b"
     r"|terminate called |\*\*\* SIG\w{1,10} |.*Assertion [`'].{1,400} failed\.|==\d{1,9}==ERROR: AddressSanitizer"
 )
 

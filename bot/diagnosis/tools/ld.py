@@ -24,7 +24,8 @@ from bot.diagnosis.tool import Tool, Window, at, literal
 from bot.gate.finding import Finding
 
 _REFERENCE = re.compile(
-    r"(?:(?:/\S{0,200}?|\w{1,20}-)?ld(?:\.\w{1,10})?: )?(?P<file>[^:]{1,400}):(?:\((?P<section>[^)]{1,200})\)|(?P<line>\d{1,7})):"
+    r"(?:(?:/\S{0,200}?|\w{1,20}-)?ld(?:\.\w{1,10})?: )?(?P<file>[^:]{1,400}):(?:\((?P<section>[^)]{1,200})\)"
+    r"|(?P<line>\d{1,7})):"
     r"(?: first defined here)? ?(?P<message>(?:undefined reference to|multiple definition of) .*)"
 )
 _FUNCTION = re.compile(r".{0,400}: in function [`'‘](?P<function>.{1,300}?)['’]:?\s*$", re.IGNORECASE)

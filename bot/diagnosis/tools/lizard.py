@@ -28,7 +28,8 @@ _WARNING = re.compile(
     r"(?P<nloc>\d{1,7}) NLOC, (?P<ccn>\d{1,7}) CCN, \d{1,7} token, (?P<param>\d{1,5}) PARAM"
 )
 _GATE = re.compile(
-    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): (?P<function>\S.{0,300}?): (?:cyclomatic complexity = (?P<ccn>\d{1,7})|(?:NLOC|nloc) = (?P<nloc>\d{1,7}))"
+    r"(?P<file>[^:]{1,400}):(?P<line>\d{1,7}): (?P<function>\S.{0,300}?): (?:cyclomatic complexity ="
+    r" (?P<ccn>\d{1,7})|(?:NLOC|nloc) = (?P<nloc>\d{1,7}))"
     r"(?: \(threshold (?P<limit>\d{1,7})\))?"
 )
 _ROW = re.compile(

@@ -24,7 +24,8 @@ from bot.gate.finding import FailureClass, Finding, Severity
 
 _KILLED = re.compile(r"(?:.{1,300}: line \d{1,9}: )?\s{0,10}\d{1,10} (?P<what>Killed)\s")
 _CRASHED = re.compile(
-    r".{1,300}: line \d{1,9}:\s{0,10}\d{1,10} (?P<what>Segmentation fault|Aborted|Bus error|Illegal instruction|Floating point exception)\b"
+    r".{1,300}: line \d{1,9}:\s{0,10}\d{1,10} (?P<what>Segmentation fault|Aborted|Bus error"
+    r"|Illegal instruction|Floating point exception)\b"
 )
 # Python prints the name of the exception at the start of a line; elsewhere the word is source code or a class name.
 _MEMORY = re.compile(
@@ -32,7 +33,8 @@ _MEMORY = re.compile(
     r"|java\.lang\.OutOfMemoryError|JavaScript heap out of memory|memory exhausted)"
 )
 _REQUEST = re.compile(
-    r"Could not resolve host: |Temporary failure (?:in name resolution|resolving)|curl: \(\d{1,3}\) |wget: (?:unable|server returned)"
+    r"Could not resolve host: |Temporary failure (?:in name resolution|resolving)|curl: \(\d{1,3}\) "
+    r"|wget: (?:unable|server returned)"
     r"|ReadTimeoutError|Max retries exceeded with url|TLS handshake timeout|502 Bad Gateway|503 Service|504 Gateway"
 )
 _NOTICE = re.compile(r"\b(?:WARN(?:ING)?|warning)\b|Retrying \(")

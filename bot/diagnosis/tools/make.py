@@ -28,7 +28,8 @@ _TARGET = re.compile(
     r"(?P<target>[^\]]{1,400})\] (?P<what>Error (?P<code>\d{1,6})|[A-Z][\w ().-]{1,80})"
 )
 _STOP = re.compile(
-    r"(?:(?:g|mingw32-|b)?make(?:\[\d{1,3}\])?|(?P<file>[^:\s]{1,300}):(?P<line>\d{1,7})): \*\*\* (?P<message>.*?)\.?  Stop\."
+    r"(?:(?:g|mingw32-|b)?make(?:\[\d{1,3}\])?"
+    r"|(?P<file>[^:\s]{1,300}):(?P<line>\d{1,7})): \*\*\* (?P<message>.*?)\.?  Stop\."
 )
 
 

@@ -28,7 +28,8 @@ from bot.gate.finding import Finding, Severity
 # [ERROR] DEVICE(160186,fffd…,python):2023-01-10-09:25:45.337.259 [mindspore/ccsrc/…/x.cc:761] Func] msg
 _LOG = re.compile(
     r"\[(?P<level>ERROR|CRITICAL|EXCEPTION)\] (?P<module>[A-Z_]{2,30})\(\d{1,10},[0-9a-fx]{1,20},[^)]{0,60}\):"
-    r"(?P<time>[\d-]{10,11}[\d:.]{8,20}) \[(?P<file>[^\]:]{1,300}):(?P<line>\d{1,7})\] (?:(?P<function>[\w:~<>]{1,200})\] ?)?(?P<message>.*)"
+    r"(?P<time>[\d-]{10,11}[\d:.]{8,20}) \[(?P<file>[^\]:]{1,300}):(?P<line>\d{1,7})\]"
+    r" (?:(?P<function>[\w:~<>]{1,200})\] ?)?(?P<message>.*)"
 )
 _HEAD = re.compile(r"- (?P<title>Framework Error Message|The Function Call Stack|C\+\+ Call Stack):?")
 _PLACE = re.compile(r"(?P<file>mindspore/[\w./-]{1,300}):(?P<line>\d{1,7}) (?P<function>\S{1,300})")
@@ -64,7 +65,11 @@ def _block(window: Window, title: str) -> Iterable[Finding]:
             if body:
                 break
             continue
-        if not words:
+        if (
+            not words
+            or words.startswith(("ERROR: script", "[Pipeline]"))
+            or (title == "C++ Call Stack" and not _PLACE.match(words))
+        ):
             break
         body.append(line)
     if not body:

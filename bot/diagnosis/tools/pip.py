@@ -24,8 +24,10 @@ from bot.diagnosis.tool import Tool, Window, at, literal, stateless
 from bot.gate.finding import FailureClass, Finding
 
 _LINE = re.compile(
-    r"(?:error: |  )?(?:ERROR: )(?P<message>(?:Could not find a version that satisfies the requirement (?P<wanted>\S{1,200})"
-    r"|No matching distribution found for (?P<missing>\S{1,200})|Could not install packages due to an? |Failed building wheel for "
+    r"(?:error: |  )?(?:ERROR: )(?P<message>(?:Could not find a version that satisfies the requirement"
+    r" (?P<wanted>\S{1,200})"
+    r"|No matching distribution found for (?P<missing>\S{1,200})|Could not install packages due to an? "
+    r"|Failed building wheel for "
     r"|Failed to build |Cannot install |ResolutionImpossible|Could not open requirements file|Invalid requirement"
     r"|Package '.{1,100}' requires a different Python|THESE PACKAGES DO NOT MATCH THE HASHES|Exception:).*)"
 )

@@ -27,8 +27,8 @@ from bot.diagnosis.tool import Tool, Window, literal
 from bot.gate.finding import FailureClass, Finding, Severity
 
 _SUMMARY = re.compile(r"(?P<status>FAILED|ERROR|SUBFAIL(?:ED)?(?:\([^)]{0,200}\)|\[[^\]]{0,200}\])?) (?P<rest>\S.*)$")
-_HEADER = re.compile(r"_+ (?P<name>\S(?:.*\S)?) _+$")
-_LOCATION = re.compile(r"(?P<file>\S{1,400}\.py):(?P<line>\d{1,7}): (?P<what>in \S{1,200}|[\w.]{1,100})?\s*$")
+_HEADER = re.compile(r"_+ (?P<name>[^\s_](?:.*\S)?|_\w(?:.*\S)?) _+$")
+_LOCATION = re.compile(r"(?P<file>\S{1,400}\.py):(?P<line>\d{1,7}):(?: (?P<what>in \S{1,200}|[\w.]{1,100}))?$")
 _SECTION = re.compile(
     r"=+ (?P<name>ERRORS|FAILURES|short test summary info|test session starts|warnings summary|PASSES) =+$"
 )
@@ -36,6 +36,7 @@ _TAIL = re.compile(r"(?:=+ )?(?:\d{1,7} \w{1,20},? |no tests ran ).{0,200}in \d[
 _EXCEPTION = re.compile(
     r"(?P<name>[A-Za-z_][\w.]{0,150}): |(?P<bare>[A-Za-z_][\w.]{0,150}(?:Error|Exception|Exit|Interrupt))$"
 )
+_FRAME = re.compile(r'\s{1,20}File "(?P<file>[^"]{1,400})", line (?P<line>\d{1,7})')
 _WAIT_STATUS = re.compile(r"(?:AssertionError: )?assert (?P<status>-?\d{1,10}) == 0\b")
 _STATUS_NAME = re.compile(r"[>E]\s{1,20}assert \w{0,40}(?:ret|code|status|rc|res)\w{0,40} == 0", re.IGNORECASE)
 # Messages that only repeat that a child process failed: the cause is elsewhere.
@@ -78,6 +79,21 @@ class _Session:
     entries: list[_Entry] = field(default_factory=list)
     current: _Block | None = None
     in_sections: bool = False
+    outer: list[tuple[list[_Block], list[_Entry]]] = field(default_factory=list)
+
+    def enter(self) -> None:
+        """A session began before the one before had ended: a test that runs pytest, with its output shown."""
+        if self.blocks or self.entries:
+            if len(self.outer) < 20:
+                self.outer.append((self.blocks, self.entries))
+            self.blocks, self.entries = [], []
+        self.current = None
+
+    def leave(self) -> None:
+        """A session has ended; the one around it goes on."""
+        if self.outer:
+            self.blocks, self.entries = self.outer.pop()
+            self.in_sections = True
 
     def block(self, line: Line) -> _Block:
         """The block that a line belongs to; a nameless one when no header was seen (grepped worker logs)."""
@@ -112,13 +128,14 @@ class _Pytest:
             _open_block(session, match["name"], line)
         elif match := _SECTION.match(text):
             if match["name"] == "test session starts":
-                yield from self._finish(session)
+                session.enter()
             session.in_sections = match["name"] in ("ERRORS", "FAILURES")
             session.current = None
         elif session.current is not None and (match := _LOCATION.match(text)):
             session.block(line).places.append((match["file"], int(match["line"])))
-        elif (session.blocks or session.entries) and _TAIL.match(text):
+        elif _TAIL.match(text):
             yield from self._finish(session)
+            session.leave()
 
     def _error_line(self, session: _Session, window: Window, text: str) -> None:
         block = session.block(window.line)
@@ -140,6 +157,9 @@ class _Pytest:
     def close(self) -> Iterable[Finding]:
         for session in self._sessions.values():
             yield from self._finish(session)
+            while session.outer:
+                session.leave()
+                yield from self._finish(session)
 
     def _finish(self, session: _Session) -> Iterator[Finding]:
         blocks, entries = session.blocks, session.entries
@@ -247,12 +267,16 @@ def _finding(entry: _Entry | None, test: str, short: str, block: _Block | None, 
     line = 0
     if block is not None and block.places:
         own = [place for place in block.places if file and (place[0].endswith(file) or file.endswith(place[0]))]
-        where, line = (own or block.places)[-1]
-        file = file or where
+        if own or not file:
+            where, line = (own or block.places)[-1]
+            file = file or where
+        else:
+            line = _line_in_error(block, file)
     rule = _rule_of(entry, block, message)
     if rule == "wrapped-exit" and (match := _WAIT_STATUS.search(message)):
         message = f"{message} ({wait_status_words(int(match['status']))})"
     errors = [f"E   {text}"[:400] for text in (block.errors if block else [])][:MAX_EVIDENCE]
+    frames = [f"{repo_path(place)}:{number}"[:400] for place, number in (block.places if block else [])][-5:]
     summary = [f"{entry.status} {entry.rest}"[:400]] if entry else []
     first = block.first if block else entry.line if entry else 0
     last = block.last if block else entry.line if entry else 0
@@ -265,11 +289,17 @@ def _finding(entry: _Entry | None, test: str, short: str, block: _Block | None, 
         message=message[:1000] or "(no message)",
         severity=Severity.ERROR,
         failure_class=_class_of(rule, message, block),
-        evidence=tuple(errors + summary),
+        evidence=tuple(errors + frames + summary),
         first_line=first,
         last_line=last,
         rank=rank,
     )
+
+
+def _line_in_error(block: _Block, file: str) -> int:
+    """A syntax error names its place in the message, not in a frame."""
+    places = (_FRAME.match(text) for text in block.errors)
+    return next((int(place["line"]) for place in places if place and place["file"].endswith(file)), 0)
 
 
 def _rule_of(entry: _Entry | None, block: _Block | None, message: str) -> str:

@@ -30,13 +30,15 @@ _CONFTEST = re.compile(r"ImportError while loading conftest '(?P<file>[^']{1,400
 _PLACE = re.compile(r"(?P<file>\S{1,400}\.py):(?P<line>\d{1,7}): in ")
 _USAGE = re.compile(r"ERROR: (?P<message>(?:not found|file or directory not found|usage): ?.*)")
 _BANNER = re.compile(r"\++ Timeout \++$")
+_FATAL = "Fatal Python error: "
 _INTERNAL = "INTERNALERROR>"
 _FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
 
 
 def _read(window: Window) -> Iterable[Finding]:
     text = window.line.text
-    if text.startswith("Fatal Python error: "):
+    # the word may follow a line of dots that had not ended
+    if _FATAL in text[:300]:
         yield from _crash(window)
     elif _BANNER.match(text):
         yield from _timeout(window)
@@ -99,7 +101,7 @@ def _crash(window: Window) -> Iterator[Finding]:
         lines.pop()
     file, number, test = _test_of(_frames(current))
     window.skip_to = lines[-1].number
-    message = window.line.text.strip() + (f" in {test}" if test else "")
+    message = window.line.text[window.line.text.find(_FATAL) :].strip() + (f" in {test}" if test else "")
     yield _finding(window, lines, "crash", message, file=file, line=number, function=test, severity=Severity.FATAL)
 
 

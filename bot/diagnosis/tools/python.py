@@ -43,9 +43,11 @@ def _read(window: Window) -> Iterable[Finding]:
     frames: list[re.Match[str]] = []
     lines = [window.line]
     raised: re.Match[str] | None = None
+    mixed = False
     for line in window.ahead(250):
         if line.rank != window.line.rank:
-            continue  # another rank's line in between
+            mixed = True  # another rank's line in between
+            continue
         text = line.text[len(prefix) :] if prefix and line.text.startswith(prefix) else line.text
         if raised is not None and not text.strip().startswith((*_CHAIN, _HEAD)) and text.strip():
             break
@@ -64,7 +66,8 @@ def _read(window: Window) -> Iterable[Finding]:
             lines.append(line)
     if raised is None or not frames:
         return
-    window.skip_to = lines[-1].number
+    if not mixed:
+        window.skip_to = lines[-1].number
     yield _finding(raised, frames, lines)
 
 

@@ -49,7 +49,9 @@ def _read(window: Window) -> Iterable[Finding]:
         last = line
     window.skip_to = last.number
     for is_root, fields, lines in sorted(groups, key=lambda group: not group[0]):
-        yield _finding(window, is_root, fields, lines)
+        # the agent ends the other ranks itself
+        if is_root or not fields.get("exitcode", "").startswith("-15"):
+            yield _finding(window, is_root, fields, lines)
 
 
 def _finding(window: Window, root: bool, fields: dict[str, str], lines: list[Line]) -> Finding:
