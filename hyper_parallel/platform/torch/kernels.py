@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.platform.torch import adjoint, wire
+from hyper_parallel.platform.torch import adjoint, windows, wire
 
 Tensor = torch.Tensor
 _DIM_TUPLE = {"logsumexp": torch.logsumexp, "special_logsumexp": torch.logsumexp, "all": torch.all, "any": torch.any}
@@ -30,6 +30,11 @@ _NAMES = {"amax": torch.amax, "amin": torch.amin}
 
 class Kernels:
     """Mixed into the platform object."""
+
+    move_windows = staticmethod(windows.move_windows)
+    add_windows = staticmethod(windows.add_windows)
+    fetch_window = staticmethod(windows.fetch_window)
+    place_window = staticmethod(windows.place_window)
 
     @staticmethod
     def sum(x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
