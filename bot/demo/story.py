@@ -69,12 +69,16 @@ class Stage:
         state: Directory for everything; made by the caller.
         options: How the world is set up; by default the demo's.
         port: GateBot's port; 0 takes a free one.
+        timers: Whether GateBot sweeps and says that it lives, on the machine's own clock.
     """
 
-    def __init__(self, state: Path, *, options: WorldOptions | None = None, port: int = 0) -> None:
+    def __init__(
+        self, state: Path, *, options: WorldOptions | None = None, port: int = 0, timers: bool = False
+    ) -> None:
         self.clock = VirtualClock(grace=_GRACE)
         self.world = World(options or WorldOptions(state=state), self.clock)
         self._port = port
+        self._timers = timers
         self.server: Server
 
     async def __aenter__(self) -> Stage:
@@ -84,7 +88,7 @@ class Stage:
             clock=self.clock,
             busy=self.clock.hold,
             poll_seconds=_FOR_EVER,
-            timers=False,
+            timers=self._timers,
         )
         self.server = Server(service)
         await self.server.start(wait_ready=30.0)

@@ -53,6 +53,7 @@ class WorldOptions:
         runtime: Overrides of the runtime settings.
         port: GateBot's port.
         gitcode: Overrides of the forge client's settings.
+        server: Overrides of the server's settings.
         stages: Stages of the gate; all of them when empty.
         hooks: Whether GateBot's web hook is registered.
         real_time: Builds take the time they take, and nothing waits longer than it must: for a clock that cannot jump.
@@ -68,6 +69,7 @@ class WorldOptions:
     runtime: Mapping[str, Any] = field(default_factory=dict)
     port: int = 0
     gitcode: Mapping[str, Any] = field(default_factory=dict)
+    server: Mapping[str, Any] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
     hooks: bool = True
     real_time: bool = False
@@ -141,11 +143,12 @@ class World:
     def settings(self, *, port: int | None = None) -> Settings:
         """Settings with which GateBot works in this world."""
         state = self.options.state
+        server = {"shutdown_seconds": 5.0, **self.options.server}
         return Settings.model_validate(
             {
                 "repositories": [REPO],
                 "log_level": "warning",
-                "server": {"port": self.options.port if port is None else port, "shutdown_seconds": 5.0},
+                "server": {"port": self.options.port if port is None else port, **server},
                 "webhook": {"secrets": [SECRET]},
                 "gitcode": {"api_url": self.forge.api_url, "token": f"token-{BOT}", **self.options.gitcode},
                 "jenkins": {"url": self.jenkins.url, "job": JOB, "user": BOT, "token": f"jenkins-{BOT}"},

@@ -108,6 +108,9 @@ async def _carry_out(action: AnyAction, pr: PullRequest, outside: Outside) -> Ro
     match action:
         case PostCommand():
             return await _write_comment(action.command, pr, outside)
+        case Reply() if action.to_note < 0:
+            # The command came by the command line, and so does the answer; the pull request need not hear it.
+            return RoomAnswer("done", plain(action.body))
         case Reply():
             return await _write_comment(_signed(action.body, action, outside), pr, outside, Priority.REPLY)
         case UpsertSticky():

@@ -163,7 +163,7 @@ def listing(connection: sa.Connection, *, limit: int = 200, open_only: bool = Fa
 def count_by_phase(connection: sa.Connection) -> dict[str, int]:
     """How many cases rest in each phase."""
     found = connection.execute(sa.select(cases.c.phase, sa.func.count()).group_by(cases.c.phase))
-    return dict(found.tuples().all())
+    return {row[0]: row[1] for row in found}
 
 
 def known_numbers(connection: sa.Connection, repo: str) -> dict[int, tuple[str, str | None]]:

@@ -24,6 +24,7 @@ from bot.runtime.outside import FoundTemplate, Outside
 from bot.template.find import TEMPLATE_PATHS
 
 _KEPT = 64
+_BARE_SECONDS = 6 * 3600.0  # a repository without a template is not searched again for every base commit
 # Every path tried costs a call, so only the places where this community keeps templates are tried.
 _NAMES = ("PULL_REQUEST_TEMPLATE.zh-CN.md", "PULL_REQUEST_TEMPLATE.md")
 _TRIED = tuple(path for path in TEMPLATE_PATHS if path.endswith(_NAMES))[:8]
@@ -62,12 +63,16 @@ async def _template(pull: PullRequest, outside: Outside) -> FoundTemplate:
     known = outside.templates.get((pull.repo, pull.base_sha))
     if known is not None:
         return known
+    if outside.bare_repos.get(pull.repo, 0.0) > outside.stamp():
+        return FoundTemplate("", "")
     found = FoundTemplate("", "")
     for path in _paths_to_try(pull.repo, outside):
         text = await outside.forge.file_text(pull.repo, path, pull.base_sha or pull.base_ref)
         if text is not None:
             found = FoundTemplate(path, text)
             break
+    if not found.path:
+        outside.bare_repos[pull.repo] = outside.stamp() + _BARE_SECONDS
     while len(outside.templates) >= _KEPT:
         del outside.templates[next(iter(outside.templates))]
     outside.templates[pull.repo, pull.base_sha] = found

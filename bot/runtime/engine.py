@@ -84,12 +84,12 @@ class Engine:
             "application_version": APPLICATION_VERSION,
             "executor_id": settings.runtime.replica,
             "max_executor_threads": 16,
-            "log_level": "WARNING",
+            "log_level": "ERROR",
             "use_listen_notify": False,
             "scheduler_polling_interval_sec": 3600.0,
         }
         Engine.current = self
-        logging.getLogger("dbos").setLevel(logging.WARNING)
+        logging.getLogger("dbos").setLevel(logging.ERROR)  # it warns of every wake-up that it continues
         DBOS(config=config)
         DBOS.launch()
 

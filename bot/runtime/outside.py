@@ -79,6 +79,7 @@ class Outside:
         point: Called by name after every stored step and around every effect.
         busy: Entered while real work goes on; a virtual clock stands still meanwhile.
         templates: Templates by (repository, base sha), for this process' life.
+        bare_repos: Repositories without a template, and until when that is believed.
         files: Changed paths by (repository, number, head sha), for this process' life.
     """
 
@@ -97,6 +98,7 @@ class Outside:
     busy: Callable[[], AbstractContextManager[object]] = nullcontext
     templates: dict[tuple[str, str], FoundTemplate] = field(default_factory=dict)
     files: dict[tuple[str, int, str], tuple[str, ...]] = field(default_factory=dict)
+    bare_repos: dict[str, float] = field(default_factory=dict)
 
     def stamp(self) -> float:
         """The clock's time in Unix seconds, the form in which it is stored."""

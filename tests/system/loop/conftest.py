@@ -112,7 +112,9 @@ def play(tmp_path: Path) -> Opener:
     @asynccontextmanager
     async def opened(**options: Any) -> AsyncIterator[Play]:
         options.setdefault("stages", QUICK)
-        async with Stage(tmp_path, options=WorldOptions(state=tmp_path, **options)) as stage, stage.clock.running():
+        timers = bool(options.pop("timers", False))
+        world = WorldOptions(state=tmp_path, **options)
+        async with Stage(tmp_path, options=world, timers=timers) as stage, stage.clock.running():
             yield Play(stage)
 
     return opened

@@ -1,0 +1,125 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""``gatebot``: exit codes and what is printed, without any server."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.cli import main
+
+TEMPLATE = "**做了什么**\n<!-- 说明 -->\n\n**关联的 Issue**\nFixes #\n"
+LOG = (
+    "[2026-05-16T02:18:23.087Z] a.py:5: [W0611(unused-import), ] Unused import os\n"
+    "[2026-05-16T02:18:24.087Z] Execute project of Check_Pylint is failed\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GATEBOT_CONFIG", "GATEBOT_GITCODE_TOKEN", "GATEBOT_WEBHOOK_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_config_check_says_good_and_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "check"]) == 0
+    assert capsys.readouterr().out == "设置没有问题：默认值\n"
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("gate:\n  owner: nobody\n", encoding="utf-8")
+    assert main(["--config", str(bad), "config", "check"]) == 2
+    assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in capsys.readouterr().err
+    assert main(["config", "check", "--config", str(bad), "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["good"] is False
+
+
+def test_config_show_and_schema_are_readable_by_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "show"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["gate"]["owner"] == "robot"
+    assert main(["config", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "GateBot settings"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "kinds"),
+    [
+        ("**做了什么**\n增加排序\n\n**关联的 Issue**\nFixes #12\n", 0, []),
+        ("**做了什么**\n\n**关联的 Issue**\nFixes #\n", 1, ["section", "issue"]),
+    ],
+)
+def test_check_template_tells_by_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, code: int, kinds: list[str]
+) -> None:
+    (tmp_path / "template.md").write_text(TEMPLATE, encoding="utf-8")
+    (tmp_path / "body.md").write_text(body, encoding="utf-8")
+    assert main(["check-template", "--template", "template.md", "--body", "body.md", "--json"]) == code
+    said = json.loads(capsys.readouterr().out)
+    assert said["passed"] is (code == 0)
+    assert [item["kind"] for item in said["missing"]] == kinds
+
+
+def test_check_template_cannot_read_what_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "template.md").write_text(TEMPLATE, encoding="utf-8")
+    assert main(["check-template", "--template", "template.md", "--body", "absent.md"]) == 2
+    assert "absent.md" in capsys.readouterr().err
+
+
+def test_diagnose_reads_a_file_and_standard_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gate.log").write_text(LOG, encoding="utf-8")
+    assert main(["diagnose", "--log", "gate.log", "--json"]) == 0
+    from_file = json.loads(capsys.readouterr().out)
+    assert [(f["rule"], f["first_line"], f["last_line"]) for f in from_file["findings"]] == [("W0611", 1, 1)]
+
+    class Pipe(io.StringIO):
+        buffer = io.BytesIO(LOG.encode())
+
+    monkeypatch.setattr("sys.stdin", Pipe())
+    assert main(["diagnose", "--log", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"] == from_file["findings"]
+    assert main(["diagnose", "--log", "absent.log"]) == 2
+
+
+def test_diagnose_wants_one_of_log_and_pull_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diagnose"]) == 2
+    assert main(["diagnose", "647", "--log", "x"]) == 2
+    assert "either --log FILE or a pull request" in capsys.readouterr().err
+
+
+def test_a_reference_without_a_repository_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["retest", "#647"]) == 2
+    assert "请写成 owner/repo#647" in capsys.readouterr().err
+    assert main(["--lang", "en", "retest", "#647"]) == 2
+    assert "Write owner/repo#647" in capsys.readouterr().err
+    assert main(["retest", "what?"]) == 2
+
+
+def test_a_missing_token_names_the_variable(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-pr", "mindspore/hyper-parallel#647", "--dry-run"]) == 2
+    assert "GATEBOT_GITCODE_TOKEN" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["nonsense"], ["check-template"], ["config", "what"]])
+def test_wrong_use_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "usage: gatebot" in capsys.readouterr().err
