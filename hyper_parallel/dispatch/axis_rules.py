@@ -80,14 +80,9 @@ class AxisRuleOp(DistributedOp):
         """See the base class."""
         call = self.call_of(cache_values)
         impl = self.make_impl(func, call, infer_result[0], self._match(call, len(infer_result[0])))
-        if impl is None:
-            return None
-
-        def on_tensors(*tensors: Any) -> Any:
-            return impl(*tensors)
-
-        on_tensors.takes_tensors = True  # type: ignore[attr-defined]
-        return on_tensors
+        if impl is not None:
+            impl.takes_tensors = True  # type: ignore[attr-defined]
+        return impl
 
     def candidates(self, cache_values: Sequence[Any]) -> Iterable[tuple[Layout, ...]]:
         """Input layouts that the rules accept, pruned per axis by an estimate of the bytes."""

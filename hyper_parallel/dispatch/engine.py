@@ -83,14 +83,22 @@ class Plan:
         self.plain = not self.moves and impl is None
         self.refusal = refusal
         self.checked = False
-        self.quick = False
+        self.quick: Any = False
 
     def settle(self) -> None:
-        """After a first, checked run: allow the shortest way if nothing but the plain call and one wrap is needed."""
+        """After a first, checked run: allow the shortest way if one local call and one wrap are all that is needed.
+
+        `quick` is then true (call the function itself) or the replacement, which takes the one tensor.
+        """
         kind = type(self.op)
         own_stages = kind.preprocess is DistributedOp.preprocess and kind.wrap_output is DistributedOp.wrap_output
         self.checked = True
-        self.quick = self.plain and not self.crosses and self.out is not None and own_stages
+        if self.moves or self.crosses or self.out is None or not own_stages:
+            return
+        if self.plain:
+            self.quick = True
+        elif self.takes_tensors and self.paths == [(0,)]:
+            self.quick = self.impl
 
 
 class Engine:

@@ -60,7 +60,7 @@ def run_replicated(platform: Any, func: Any, name: str, args: Any, kwargs: dict[
             return stand_ins[id(tensor)]
         full = redistribute_local(platform, tensor, layout, Layout.replicated(mesh, layout.shape))
         stand_ins[id(tensor)] = full
-        owners[id(full)] = (tensor, full, platform.version(full))
+        owners[id(full)] = (tensor, full, (platform.version(full), platform.history(full)))
         return full
 
     try:
@@ -69,9 +69,10 @@ def run_replicated(platform: Any, func: Any, name: str, args: Any, kwargs: dict[
         if moved:
             report.of(name).replicated += 1
         out = func(*local_args, **local_kwargs)
-        for owner, full, version in owners.values():
-            if owner is not full and _changed(platform, name, full, version):
-                write_back(platform, name, owner, full)
+        for owner, full, before in owners.values():
+            if owner is not full and _changed(platform, name, full, before[0]):
+                with platform.recording(platform.history(full) is not before[1]):
+                    write_back(platform, name, owner, full)
     finally:
         report.leave()
     lost = moved and platform.may_alias(name)

@@ -15,5 +15,8 @@
 """PyTorch backend."""
 
 from hyper_parallel.platform.torch.backend import PLATFORM
+from hyper_parallel.platform.torch.guards import install
+
+install()
 
 __all__ = ["PLATFORM"]

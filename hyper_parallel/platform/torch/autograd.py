@@ -24,9 +24,10 @@ from torch.autograd.graph import _engine_run_backward
 
 from hyper_parallel.errors import explain
 from hyper_parallel.placements import P_SUM, Partial, R
-from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, plain, redistribute
+from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, attach, plain, redistribute
 
 Tensor = torch.Tensor
+_PLAIN_ROOTS: set[Any] = set()
 
 
 def prepare(outputs: Sequence[Tensor], grads: Sequence[Any], create_graph: bool) -> tuple[list[Tensor], list[Any]]:
@@ -58,8 +59,7 @@ def prepare(outputs: Sequence[Tensor], grads: Sequence[Any], create_graph: bool)
             grad = _ones(output, layout.numel)
         else:
             if not isinstance(grad, DTensor):
-                with Off():
-                    grad = DTensor.from_local(grad, layout.mesh, [R] * layout.mesh.ndim)
+                grad = _given_plainly(grad, layout)
             if grad._layout.shape != layout.shape:
                 raise RuntimeError(explain("backward", "the gradient's shape", layout.shape, grad._layout.shape))
             grad = redistribute(grad, layout.grad)
@@ -67,6 +67,14 @@ def prepare(outputs: Sequence[Tensor], grads: Sequence[Any], create_graph: bool)
             roots.append(output)
             seeds.append(plain(grad))
     return roots, seeds
+
+
+def _given_plainly(grad: Tensor, layout: Any) -> DTensor:
+    """A plain gradient: of the own part if it has its shape (autograd functions get such), else the full one."""
+    with Off():
+        if tuple(grad.shape) == layout.local_shape:
+            return attach(grad, layout.grad)
+        return DTensor.from_local(grad, layout.mesh, [R] * layout.mesh.ndim)
 
 
 def _ones(output: Tensor, numel: int) -> Tensor:
@@ -77,6 +85,11 @@ def _ones(output: Tensor, numel: int) -> Tensor:
 
 
 def _backward(func: Any, types: Any, args: Any, kwargs: Any) -> None:
+    if len(args) == 1 and not kwargs and args[0]._layout in _PLAIN_ROOTS:
+        with Off():
+            seed = torch.ones_like(plain(args[0].detach()))
+        _engine_run_backward((args[0],), (seed,), False, False, (), allow_unreachable=True, accumulate_grad=True)
+        return
     names = ("gradient", "retain_graph", "create_graph", "inputs")
     given = {**dict(zip(names, args[1:], strict=False)), **(kwargs or {})}
     run_backward(
@@ -91,6 +104,10 @@ def _backward(func: Any, types: Any, args: Any, kwargs: Any) -> None:
 def run_backward(outputs: Any, grads: Any, retain: Any, create_graph: bool, inputs: Any) -> None:
     """Accumulate gradients; what `Tensor.backward` and `torch.autograd.backward` do."""
     roots, seeds = prepare(outputs, grads, create_graph)
+    if len(outputs) == 1 and roots[0] is outputs[0] and grads[0] is None and isinstance(roots[0], DTensor):
+        if len(_PLAIN_ROOTS) > 256:
+            _PLAIN_ROOTS.clear()
+        _PLAIN_ROOTS.add(roots[0]._layout)
     keep = create_graph if retain is None else retain
     if inputs is None:
         wanted: tuple[Any, ...] = ()
@@ -144,7 +161,7 @@ def _register_hook(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
     def on_local(grad: Tensor) -> Any:
         with Off():
-            wrapped = as_dtensor(grad.as_subclass(DTensor), layout)
+            wrapped = attach(grad, layout)
         with torch._C._EnableTorchFunction():
             result = hook(wrapped)
         if result is None:

@@ -89,6 +89,14 @@ class TorchPlatform(Kernels):
         """Counter of in-place writes; None where there is none (inference tensors)."""
         return None if tensor.is_inference() else tensor._version
 
+    def history(self, tensor: Tensor) -> Any:
+        """The node that made a tensor; it stays the same under writes that autograd does not record."""
+        return tensor.grad_fn
+
+    def recording(self, enabled: bool) -> Any:
+        """Context in which autograd records (if it did before) or not."""
+        return torch.set_grad_enabled(enabled and torch.is_grad_enabled())
+
     def narrow(self, tensor: Tensor, dim: int, start: int, length: int) -> Tensor:
         """A view of a range of one dim."""
         return tensor.narrow(dim, start, length)

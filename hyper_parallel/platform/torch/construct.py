@@ -24,7 +24,7 @@ import torch
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout, normalize_placements
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
-from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard
+from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard, StridedShard
 from hyper_parallel.platform.torch import adjoint, wire
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, plain
 from hyper_parallel.redistribute import slice_full
@@ -210,8 +210,23 @@ class _TakeSource(torch.autograd.Function):
         return grad, None, None, None
 
 
-def rebuild(local: Tensor, layout: Layout, requires_grad: bool, parameter: bool) -> DTensor:
+def encode_layout(layout: Layout) -> tuple[Any, ...]:
+    """A layout as plain data, so that files load with `weights_only=True`."""
+    mesh = layout.mesh.to_dict()
+    places = [(str(type(p).__name__), *(getattr(p, f) for f in p.__dataclass_fields__)) for p in layout.placements]
+    return mesh, places, layout.shape
+
+
+def decode_layout(data: tuple[Any, ...]) -> Layout:
+    """Inverse of `encode_layout`."""
+    kinds = {kind.__name__: kind for kind in (Shard, StridedShard, Replicate, Partial)}
+    mesh, places, shape = data
+    return Layout(DeviceMesh.from_dict(mesh), [kinds[name](*fields) for name, *fields in places], shape)
+
+
+def rebuild(local: Tensor, data: Any, requires_grad: bool, parameter: bool) -> DTensor:
     """Inverse of pickling."""
+    layout = data if isinstance(data, Layout) else decode_layout(data)
     with Off():
         out = as_dtensor(local.detach(), layout)
     out = out.requires_grad_(requires_grad)
@@ -235,3 +250,6 @@ def deepcopy(tensor: DTensor, memo: dict[int, Any]) -> DTensor:
     memo[id(tensor)] = out
     return out
 
+
+
+torch.serialization.add_safe_globals([rebuild])

@@ -145,12 +145,12 @@ class DTensor(Tensor):
         return f"DTensor({local}, shape={layout.shape}, mesh={layout.mesh!r}, placements=[{places}])"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from hyper_parallel.platform.torch.construct import rebuild
+        from hyper_parallel.platform.torch.construct import encode_layout, rebuild
 
         with Off():
             local = plain(self.detach())
             parameter = bool(getattr(self, "_is_param", False))
-            return rebuild, (local, self._layout, self.requires_grad, parameter)
+            return rebuild, (local, encode_layout(self._layout), self.requires_grad, parameter)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DTensor:
         from hyper_parallel.platform.torch.construct import deepcopy
@@ -221,6 +221,13 @@ def as_dtensor(local: Tensor, layout: Layout) -> DTensor:
     other = local.as_subclass(DTensor)
     other._layout = layout
     return other
+
+
+def attach(local: Tensor, layout: Layout) -> DTensor:
+    """A new DTensor object over a local tensor that others may hold; same memory and history (interception off)."""
+    out = local.as_subclass(DTensor)
+    out._layout = layout
+    return out
 
 
 def redistribute(tensor: DTensor, target: Layout) -> DTensor:

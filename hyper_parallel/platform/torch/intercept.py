@@ -28,6 +28,8 @@ from hyper_parallel.dispatch.fallback import mesh_of
 from hyper_parallel.dispatch.op import DistributedOp
 from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.errors import LayoutError
+from hyper_parallel.layout import Layout
+from hyper_parallel.placements import R
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, native
 
 Tensor = torch.Tensor
@@ -39,6 +41,7 @@ _PLAIN = object()
 _NEVER = object()
 _REPLICATED = "replicated"
 _STATE: dict[str, Any] = {}
+_NO_KWARGS: dict[str, Any] = {}
 
 
 def engine() -> Engine:
@@ -119,7 +122,7 @@ _IN_PLACE = {
 
 def handler_for(func: Any) -> Callable[..., Any]:
     """What `__torch_function__` calls for a torch function."""
-    from hyper_parallel.platform.torch import attributes, autograd, random, rewrites
+    from hyper_parallel.platform.torch import attributes, autograd, lists, random, rewrites
 
     for table in (attributes.HANDLERS, autograd.HANDLERS, rewrites.HANDLERS):
         special = table.get(func)
@@ -128,9 +131,10 @@ def handler_for(func: Any) -> Callable[..., Any]:
     name = names_of(func)[-1]
     if name in attributes.NATIVE or name.endswith(".__set__"):
         return attributes.run_natively
-    drawn = random.handler_for(func, name)
-    if drawn is not None:
-        return drawn
+    for finder in (lambda: random.handler_for(func, name), lambda: lists.handler_for(name)):
+        special = finder()
+        if special is not None:
+            return special
     return op_handler_for(func)
 
 
@@ -156,20 +160,27 @@ def _op_handler(func: Any, op: DistributedOp | None, name: str, inplace: bool) -
             key = key_of(args, kwargs, values)
         else:
             kwargs = {}
-            first = args[0] if args else None
-            if type(first) is not DTensor:
+            count = len(args)
+            first = args[0] if count else None
+            if type(first) is not DTensor or count > 2:
                 key = key_of(args, kwargs, values)
-            elif len(args) == 1:
+            elif count == 1:
                 key = first._layout
-            elif len(args) == 2 and type(args[1]) is DTensor:
-                key = (first._layout, args[1]._layout)
             else:
-                key = key_of(args, kwargs, values)
+                second = args[1]
+                kind = type(second)
+                if kind is DTensor:
+                    key = (first._layout, second._layout)
+                elif kind is int or kind is float:
+                    key = (first._layout, kind, second) if values else (first._layout, kind)
+                else:
+                    key = key_of(args, kwargs, values)
         plan = cache.get(key)
         if plan is None or plan is _REPLICATED:
             return route.slow(key, args, kwargs)
-        if plan.quick:
-            out = native(func_, types, args, kwargs)
+        quick = plan.quick
+        if quick:
+            out = native(func_, types, args, kwargs) if quick is True else native(quick, types, args[:1], _NO_KWARGS)
             if type(out) is Tensor:
                 out.__class__ = DTensor
                 out._layout = plan.out
@@ -198,7 +209,11 @@ class Route:
             if kwargs.get("out") is not None:
                 return self.with_out(args, kwargs)
             if key is _NEVER:
-                args, kwargs, owners = promote(self.name, args, kwargs)
+                quick = quick_promote(args) if not kwargs and not self.inplace else None
+                if quick is not None:
+                    args, owners = quick, _NO_KWARGS
+                else:
+                    args, kwargs, owners = promote(self.name, args, kwargs)
                 key = key_of(args, kwargs, self.values)
             else:
                 owners = {}
@@ -227,6 +242,25 @@ class Route:
         with torch._C._EnableTorchFunction():
             result = self.func(*args, **rest)
         return store_out(self.name, result, kwargs["out"])
+
+
+def quick_promote(args: Any) -> Any:
+    """`promote` for the common case: a DTensor first, then plain tensors and constants, none of them nested."""
+    first = args[0] if args else None
+    if type(first) is not DTensor:
+        return None
+    mesh = first._layout.mesh
+    changed = []
+    for value in args:
+        kind = type(value)
+        if isinstance(value, Tensor) and kind is not DTensor:
+            wrapped = value.as_subclass(DTensor)
+            wrapped._layout = Layout(mesh, (R,) * mesh.ndim, value.shape)
+            value = wrapped
+        elif kind in _SEQUENCES:
+            return None
+        changed.append(value)
+    return tuple(changed)
 
 
 def promote(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any], dict[int, Any]]:

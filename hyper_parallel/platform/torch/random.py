@@ -153,6 +153,6 @@ def handler_for(func: Any, name: str) -> Callable[..., Any] | None:
         return _draw_like
     if name in _SCALING and func is getattr(F, name):
         return _scale
-    if name in _OTHER:
+    if name in _OTHER or getattr(func, "__module__", "") == "torch.nn.init":
         return lambda f, t, args, kwargs: _general(f, args, kwargs)
     return None

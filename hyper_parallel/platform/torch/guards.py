@@ -1,0 +1,119 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""The few torch entry points that look into a tensor without asking `__torch_function__`, made to ask.
+
+`torch.tensor(dt)` and its kin would copy the local part and `torch.autograd.backward` would take local gradients for
+global ones, both without a word. They are wrapped when the first DTensor class is loaded; calls without DTensors pass
+through at the cost of one type check.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from hyper_parallel.platform.torch.dtensor import DTensor
+from hyper_parallel.platform.torch.functions import teach_module_hooks, wrapped_function
+
+Tensor = torch.Tensor
+
+
+def install() -> None:
+    """Wrap the entry points once."""
+    if getattr(torch.tensor, "_hyper_parallel", False):
+        return
+    for module, name in ((torch, "tensor"), (torch, "asarray"), (torch, "as_tensor"), (torch, "scalar_tensor")):
+        setattr(module, name, _from_data(getattr(module, name)))
+    torch.autograd.backward = _backward(torch.autograd.backward)  # type: ignore[assignment]
+    _wrap_functions()
+    teach_module_hooks()
+
+
+def _from_data(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def build(*args: Any, **kwargs: Any) -> Any:
+        data = args[0] if args else kwargs.get("data", kwargs.get("obj", kwargs.get("s")))
+        if isinstance(data, DTensor):
+            if original.__name__ in {"as_tensor", "asarray"}:
+                return _converted(data, original, args[1:], kwargs)
+            full = data.detach().full_tensor()
+            return original(full.tolist(), *args[1:], **{"dtype": full.dtype, **kwargs})
+        if isinstance(data, list | tuple) and _holds_dtensor(data):
+            return original(_plain(data), *args[1:], **kwargs)
+        return original(*args, **kwargs)
+
+    build._hyper_parallel = True  # type: ignore[attr-defined]
+    return build
+
+
+def _converted(data: DTensor, original: Any, rest: Any, kwargs: Any) -> DTensor:
+    """as_tensor and asarray: the tensor itself, or cast."""
+    dtype = kwargs.get("dtype", rest[0] if rest else None)
+    return data if dtype is None or dtype == data.dtype else data.to(dtype)
+
+
+def _holds_dtensor(values: Any) -> bool:
+    return any(isinstance(v, DTensor) or (isinstance(v, list | tuple) and _holds_dtensor(v)) for v in values)
+
+
+def _plain(values: Any) -> list[Any]:
+    """Nested lists with DTensors turned into numbers."""
+    return [
+        v.tolist() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values
+    ]
+
+
+def _backward(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def backward(
+        tensors: Any,
+        grad_tensors: Any = None,
+        retain_graph: Any = None,
+        create_graph: bool = False,
+        grad_variables: Any = None,
+        inputs: Any = None,
+    ) -> None:
+        outputs = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        if not any(isinstance(t, DTensor) for t in outputs):
+            original(tensors, grad_tensors, retain_graph, create_graph, grad_variables, inputs)
+            return
+        from hyper_parallel.platform.torch.autograd import run_backward
+
+        given = grad_tensors if grad_tensors is not None else grad_variables
+        if given is None:
+            grads: list[Any] = [None] * len(outputs)
+        else:
+            grads = [given] if isinstance(given, Tensor) else list(given)
+        run_backward(outputs, grads, retain_graph, create_graph, inputs)
+
+    return backward
+
+
+def _wrap_functions() -> None:
+    """Let `Function.apply` know about DTensors."""
+    original = torch.autograd.Function.__dict__["apply"].__func__
+    enabled = torch._C._is_torch_function_enabled
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        for value in args:
+            if isinstance(value, DTensor) and enabled():
+                return original(wrapped_function(cls), *args, **kwargs)
+        return original(cls, *args, **kwargs)
+
+    functools.update_wrapper(apply, original)
+    torch.autograd.Function.apply = classmethod(apply)  # type: ignore[assignment]
