@@ -141,6 +141,11 @@ class _SameGrad(Function):
         return _FirstOnly.apply(grad, *ctx.where), None, None
 
 
+def same_grad(x: Tensor, mesh: Any, axis: int) -> Tensor:
+    """Identity on equal copies that stand for one value; backward leaves the gradient to the first rank alone."""
+    return _SameGrad.apply(x, mesh, axis) if _taped(x) and mesh.mesh_shape[axis] > 1 else x
+
+
 def _own(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
     me = mesh.own_coordinate()[axis]
     return x.narrow(dim, sum(sizes[:me]), sizes[me])

@@ -28,6 +28,7 @@ from hyper_parallel import report
 from hyper_parallel.mesh import DeviceMesh
 
 _REDUCE = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.ReduceOp.MIN, "prod": dist.ReduceOp.PRODUCT}
+_GATHER = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor  # the latter is deprecated in 2.13
 _BYTES_ONLY = {torch.int16}
 _WIDEN = {torch.int16: torch.int32, torch.bool: torch.uint8}
 _LOCAL_REDUCE = {"sum": torch.sum, "max": torch.amax, "min": torch.amin, "prod": torch.prod}
@@ -73,7 +74,7 @@ def all_gather(x: torch.Tensor, mesh: DeviceMesh, axis: int, dim: int, sizes: Se
     report.sent("all_gather", local.numel() * local.element_size() * (peers - 1))
     out = torch.empty((peers, *local.shape), dtype=local.dtype, device=local.device)
     if out.numel():
-        dist.all_gather_into_tensor(_raw(out), _raw(local), group=mesh.groups[axis])
+        _GATHER(_raw(out), _raw(local), group=mesh.groups[axis])
     return torch.cat([part.narrow(dim, 0, size) for part, size in zip(out, sizes, strict=True)], dim)
 
 
