@@ -20,7 +20,6 @@ import importlib
 from typing import Any
 
 _EXPORTS = {
-    "DTensor": "",
     "DeviceMesh": "mesh",
     "Layout": "layout",
     "LayoutError": "errors",
@@ -45,20 +44,35 @@ _EXPORTS = {
     "strict": "dispatch.engine",
     "zeros": "dtensor",
 }
-__all__ = sorted(_EXPORTS)
+_OF_PLATFORM = frozenset(
+    {
+        "ColwiseParallel",
+        "DTensor",
+        "ParallelStyle",
+        "PrepareModuleInput",
+        "PrepareModuleOutput",
+        "RowwiseParallel",
+        "SequenceParallel",
+        "custom_shard",
+        "distribute_module",
+        "local_map",
+        "manual_seed",
+        "parallelize_module",
+    }
+)
+__all__ = sorted({*_EXPORTS, *_OF_PLATFORM})
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use, so that importing the package costs nothing."""
-    if name not in _EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "DTensor":
+    if name in _OF_PLATFORM:
         from hyper_parallel.platform import get_platform
 
-        value = get_platform().dtensor
-    else:
-        module = importlib.import_module(f"{__name__}.{_EXPORTS[name]}")
-        value = module if name == "report" else getattr(module, name)
+        return get_platform().public(name)
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{_EXPORTS[name]}")
+    value = module if name == "report" else getattr(module, name)
     globals()[name] = value
     return value
 

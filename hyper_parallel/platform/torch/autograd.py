@@ -24,6 +24,7 @@ from torch.autograd.graph import _engine_run_backward
 
 from hyper_parallel.errors import explain
 from hyper_parallel.placements import P_SUM, Partial, R
+from hyper_parallel.platform.torch import adjoint
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, attach, plain, redistribute
 
 Tensor = torch.Tensor
@@ -151,7 +152,13 @@ def _wrap_grad(source: Tensor, grad: Tensor | None, materialize: bool) -> Tensor
     if not isinstance(source, DTensor):
         return grad
     with Off():
-        return as_dtensor(plain(grad), source._layout.grad)
+        grad = plain(grad)
+        if grad.requires_grad:
+            for axis, placement in enumerate(source._layout.placements):
+                if placement == P_SUM:
+                    # The ranks' equal copies stand for one value, which a second derivative must count once.
+                    grad = adjoint.same_grad(grad, source._layout.mesh, axis)
+        return as_dtensor(grad, source._layout.grad)
 
 
 def _register_hook(func: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -164,6 +164,14 @@ class TorchPlatform(Kernels):
 
         return distribute_tensor(*args, **kwargs)
 
+    def public(self, name: str) -> Any:
+        """A public name of the package that belongs to this backend."""
+        if name == "DTensor":
+            return DTensor
+        from hyper_parallel.platform.torch import modules, random
+
+        return random.manual_seed if name == "manual_seed" else getattr(modules, name)
+
     def factory(self, *args: Any) -> DTensor:
         """See `hyper_parallel.platform.torch.factories.factory`."""
         from hyper_parallel.platform.torch.factories import factory
