@@ -44,6 +44,8 @@ def red(case: Case, ctx: Context, build: BuildFacts) -> Step:
         judged_build=build.number,
         unresolved=unresolved(diagnosis, ctx.policy.findings_shown),
     )
+    if case.judged_build == build.number:  # a second try of the repair: everything else was done the first time
+        return _take(judged, ctx, build, chosen)
     judged = event(judged, ctx.now, "gate.event.build_red", build=build.number, count=len(diagnosis.findings))
     step = Step(judged)
     if ctx.own:

@@ -130,7 +130,6 @@ def _not_repaired(case: Case, ctx: Context, result: ActionResult) -> Step:
                 Phase.BUILDING,
                 ctx.now,
                 retriggers=(*case.retriggers, "repair-failed"),
-                judged_build=0,
             )
         )
     if result.data.get("scope") == "outside":
