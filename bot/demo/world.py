@@ -54,6 +54,7 @@ class WorldOptions:
         port: GateBot's port.
         gitcode: Overrides of the forge client's settings.
         server: Overrides of the server's settings.
+        storage: Overrides of the storage settings.
         stages: Stages of the gate; all of them when empty.
         hooks: Whether GateBot's web hook is registered.
         real_time: Builds take the time they take, and nothing waits longer than it must: for a clock that cannot jump.
@@ -70,6 +71,7 @@ class WorldOptions:
     port: int = 0
     gitcode: Mapping[str, Any] = field(default_factory=dict)
     server: Mapping[str, Any] = field(default_factory=dict)
+    storage: Mapping[str, Any] = field(default_factory=dict)
     stages: tuple[str, ...] = ()
     hooks: bool = True
     real_time: bool = False
@@ -142,8 +144,9 @@ class World:
 
     def settings(self, *, port: int | None = None) -> Settings:
         """Settings with which GateBot works in this world."""
-        state = self.options.state
         server = {"shutdown_seconds": 5.0, **self.options.server}
+        store = f"sqlite:///{self.options.state}/gatebot.sqlite"
+        storage = {"url": store, "work_dir": str(self.options.state / "work"), **self.options.storage}
         return Settings.model_validate(
             {
                 "repositories": [REPO],
@@ -152,7 +155,7 @@ class World:
                 "webhook": {"secrets": [SECRET]},
                 "gitcode": {"api_url": self.forge.api_url, "token": f"token-{BOT}", **self.options.gitcode},
                 "jenkins": {"url": self.jenkins.url, "job": JOB, "user": BOT, "token": f"jenkins-{BOT}"},
-                "storage": {"url": f"sqlite:///{state}/gatebot.sqlite", "work_dir": str(state / "work")},
+                "storage": storage,
                 "runtime": {"sweep_on_start": False, **self.options.runtime},
                 "gate": {"owner": "robot" if self.options.robot else "self", **self.options.gate},
             }

@@ -90,14 +90,21 @@ class Database:
 
 
 def insert_new(table: sa.Table, connection: sa.Connection, values: dict[str, Any]) -> bool:
-    """Insert a row unless any of its unique columns is taken; true when it was inserted."""
+    """Insert a row unless any of its unique columns is taken; true when it was inserted.
+
+    The row is asked back (RETURNING), because what a driver counts for an insert that did nothing differs.
+    """
     if connection.dialect.name == "postgresql":
         from sqlalchemy.dialects.postgresql import insert as pg_insert
 
-        return connection.execute(pg_insert(table).values(**values).on_conflict_do_nothing()).rowcount == 1
-    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+        statement: sa.Executable = (
+            pg_insert(table).values(**values).on_conflict_do_nothing().returning(*table.primary_key)
+        )
+    else:
+        from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-    return connection.execute(sqlite_insert(table).values(**values).on_conflict_do_nothing()).rowcount == 1
+        statement = sqlite_insert(table).values(**values).on_conflict_do_nothing().returning(*table.primary_key)
+    return connection.execute(statement).first() is not None
 
 
 def normal_url(url: str) -> str:
