@@ -68,7 +68,7 @@ def incomplete(case: Case, ctx: Context, reasons: tuple[str, ...] = ()) -> Step:
     if not ctx.own:
         return Step(noted)
     names = ctx.policy.labels
-    return Step(noted, set_labels(noted, ctx, on=names.check_fail, off=(names.check_pass,)))
+    return Step(noted, set_labels(noted, ctx, on=names.check_fail, off=(names.check_pass, names.running)))
 
 
 def description(case: Case, ctx: Context) -> Step:

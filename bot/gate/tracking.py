@@ -117,6 +117,7 @@ def new_head(case: Case, ctx: Context) -> Step | None:
     moved = changed(
         case,
         head_sha=sha,
+        pushes=case.pushes + 1,
         head_since=ctx.facts.pr.head_at or ctx.now,
         build_number=0,
         build_url="",
@@ -146,11 +147,12 @@ def _newest_build(facts: Facts) -> int:
 
 
 def _drop_own_labels(case: Case, ctx: Context) -> tuple[AnyAction, ...]:
-    """Where the labels are ours, those of the old head are lies about the new one."""
+    """Where the labels are ours, those of the old head are lies about the new one; ``running`` ends by itself."""
     if not ctx.own:
         return ()
     names = ctx.policy.labels
-    stale = [name for name in (names.passed, names.failed, names.running) if ctx.has(name)]
+    stale = [name for name in (names.passed, names.failed) if ctx.has(name)]
     return tuple(
-        RemoveLabel(effect_key=key(case, "label", f"-{name}", case.head_sha, "push"), label=name) for name in stale
+        RemoveLabel(effect_key=key(case, "label", f"-{name}", case.head_sha, f"push-{case.pushes}"), label=name)
+        for name in stale
     )

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from bot.gate.case import Case, Outcome, Phase
 from bot.gate.decision import AddLabel, AnyAction, Decision, PostCommand, RemoveLabel, Repair, StartBuild
@@ -81,6 +81,7 @@ class World:
         self.robot_alive = True
         self.refuses = True
         self.sets_labels = True
+        self.delay = 5
         self.checked_heads: set[str] = set()
         self.build_plan: list[tuple[str, int]] = []
         self.repair_plan: list[str] = []
@@ -114,7 +115,7 @@ class World:
                 GateRequest(name=name, author=author, note_id=self.next_id, at=self.now, by_bot=by_bot)
             )
             if self.robot_alive:
-                self.later(5, "check" if name == "check-pr" else "trigger")
+                self.later(self.delay, "check" if name == "check-pr" else "trigger")
 
     def push(self, sha: str = "") -> None:
         self.heads.append(sha or f"{len(self.heads):040x}")
@@ -236,7 +237,9 @@ class World:
 
 MIXED = st.lists(
     st.tuples(
-        st.sampled_from("green lint deep flake sticky infra process strange void lost never".split()),
+        st.sampled_from(
+            ["green", "lint", "deep", "flake", "sticky", "infra", "process", "strange", "void", "lost", "never"]
+        ),
         st.sampled_from([30, 90, 3000]),
     ),
     min_size=1,
@@ -253,9 +256,11 @@ THEMES = (
     "lint sticky",
 )
 BUILDS = st.one_of(st.sampled_from(THEMES).map(lambda theme: [(kind, 90) for kind in theme.split()]), MIXED)
-REPAIRS = st.one_of(
-    st.just([]), st.lists(st.sampled_from("pushed pushed pushed refused failed head-moved outside".split()), max_size=4)
-)
+REPAIRED = ["pushed", "pushed", "pushed", "refused", "failed", "head-moved", "outside"]
+REPAIRS = st.one_of(st.just([]), st.lists(st.sampled_from(REPAIRED), max_size=4))
+COMMANDS = ["check-pr", "retest", "retest", "retest", "diagnose", "autofix", "review", "stop", "help"]
+WEATHER = ["sleeps", "wakes", "slow", "fast", "incomplete", "complete", "complete", "deaf", "readable"]
+WEATHER += ["draft", "ready", "refuses", "bypasses", "close", "open"]
 
 
 class GateMachine(RuleBasedStateMachine):
@@ -266,7 +271,7 @@ class GateMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World()
-        self.policy = Policy(owner=self.owner, robot_logins=(ROBOT,))  # type: ignore[arg-type]
+        self.policy = Policy(owner=self.owner, robot_logins=(ROBOT,), rounds_per_day=9)  # type: ignore[arg-type]
         self.stored = new_case(REPO, NUMBER).model_dump_json()
         self.ledger: dict[str, str] = {}
         self.wake_at: datetime | None = None
@@ -295,24 +300,22 @@ class GateMachine(RuleBasedStateMachine):
     def push(self, back: bool) -> None:
         self.world.push(self.world.heads[0] if back else "")
 
-    @rule(
-        what=st.sampled_from(
-            "incomplete complete complete deaf readable draft ready refuses bypasses close open".split()
-        )
-    )
+    @rule(what=st.sampled_from(WEATHER))
     def weather_changes(self, what: str) -> None:
         world = self.world
+        world.robot_alive = (world.robot_alive or (what == "wakes" and world.sets_labels)) and what != "sleeps"
+        world.delay = {"slow": 45, "fast": 5}.get(what, world.delay)
         if what in {"incomplete", "complete"}:
             world.complete = what == "complete"
             world.edits += 1
-        world.log_readable = world.log_readable and what != "deaf" or what == "readable"
+        world.log_readable = (world.log_readable and what != "deaf") or what == "readable"
         world.draft = (world.draft or what == "draft") and what != "ready"
         world.refuses = (world.refuses or what == "refuses") and what != "bypasses"
         if what in {"close", "open"}:
             world.state = "closed" if what == "close" else "open"
 
     @rule(
-        name=st.sampled_from("check-pr retest retest retest diagnose autofix review stop help".split()),
+        name=st.sampled_from(COMMANDS),
         author=st.sampled_from(["dev-a", "stranger"]),
         role=st.sampled_from(["anyone", "author", "maintainer", "unknown"]),
         to_robot=st.booleans(),
@@ -330,6 +333,7 @@ class GateMachine(RuleBasedStateMachine):
             decision = decide(case, facts, self.policy)
             assert decision == decide(case, facts, self.policy), "the same wake-up gives the same decision"
             # A crash between actions: the wake-up is replayed with the same facts, and the ledger skips what was done.
+            assert not {a.effect_key for a in decision.actions} & set(self.ledger), "a used key would be swallowed"
             for action in decision.actions[:crash_after]:
                 self.act(action, facts, failing=False)
             for action in decision.actions:
@@ -341,7 +345,6 @@ class GateMachine(RuleBasedStateMachine):
                 return
         raise AssertionError("again and again without rest")
 
-    @precondition(lambda self: self.wake_at is not None)
     @rule(times=st.integers(min_value=1, max_value=6))
     def timer(self, times: int = 1) -> None:
         for _ in range(times):
@@ -407,7 +410,13 @@ class GateMachine(RuleBasedStateMachine):
     # --- what must always hold ---
 
     def truly_green(self, head: str) -> bool:
-        return any(b["head"] == head and b["kind"] == "green" and not b["running"] for b in self.world.builds)
+        return any(
+            b["head"] == head
+            and b["kind"] == "green"
+            and not b["running"]
+            and (self.owner == "robot" or int(str(b["duration"])) >= 60_000)
+            for b in self.world.builds
+        )
 
     def check(self, before: Case, facts: Facts, decision: Decision) -> None:
         after = decision.case
@@ -416,6 +425,8 @@ class GateMachine(RuleBasedStateMachine):
             assert self.truly_green(facts.pr.head_sha)
         if after.patch_attempts == 0 and before.patch_attempts > 0 and before.outcome is not None:
             self.pushes_of_loop = 0
+        assert after.head_sha == facts.pr.head_sha or facts.pr.state != "open"
+        assert len({commit.sha for commit in after.commits}) == len(after.commits)
         assert after.patch_attempts <= self.policy.patch_ceiling
         assert self.pushes_of_loop <= self.policy.patch_ceiling
         assert after.flake_retests <= self.policy.flake_ceiling
@@ -460,7 +471,12 @@ class OwnGateMachine(GateMachine):
 
 
 _SETTINGS = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
+    max_examples=100,
+    report_multiple_bugs=False,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    print_blob=True,
 )
 TestRobotGate = GateMachine.TestCase
 TestRobotGate.settings = _SETTINGS
