@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from bot.diagnosis.clean import clean_line, strip_bare_colour
 from bot.diagnosis.general.choose import SURE, choose
-from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end
+from bot.diagnosis.general.regions import Rarity, Region, clusters, detected, find_hits, step_end
 from bot.diagnosis.general.steps import Prior, find_steps
 from bot.diagnosis.model import Cause, Excerpt
 from bot.diagnosis.tail import Tail
@@ -52,9 +52,10 @@ def build_excerpt(
     steps = find_steps(texts)
     prior = Prior(steps, len(texts))
     starts, spoken = find_hits(texts)
+    rare = Rarity(texts)
     offset = tail.first_line
     own, early = _of_causes(causes, prior, offset)
-    regions = [*own, *detected(texts, starts, prior, green), *clusters(texts, spoken, prior, green)]
+    regions = [*own, *detected(texts, starts, prior, rare, green), *clusters(texts, spoken, prior, rare, green)]
     picked = choose(regions, step_end(texts, prior, _TAIL_LINES), len(texts))
     best = max((region.score for region in regions), default=0.0)
     shown = [

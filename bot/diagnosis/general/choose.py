@@ -22,9 +22,14 @@ from bot.diagnosis.general.regions import Region
 
 BUDGET = 38
 """Lines to show when something recognised explains the failure."""
+UNDECIDED_BUDGET = 56
+"""Lines to show when two places explain it about equally well."""
 WIDE_BUDGET = 70
 """Lines to show when nothing does: then the reader gets more to look at."""
 _BEFORE, _AFTER = 6, 10
+_RELEVANT = 0.36
+# a second explanation elsewhere that is nearly as good: show more
+_RIVAL, _FAR = 0.93, 15
 # lines before and behind the best, the second and the third region that are shown with it at once
 _PADDING = ((3, 5), (2, 4), (1, 3), (0, 1))
 SURE = 5.0
@@ -45,13 +50,17 @@ def choose(regions: Sequence[Region], tail: Region, size: int) -> list[Region]:
     ordered = sorted(regions, key=lambda region: (-region.score, region.first))
     best = ordered[0].score if ordered else 0.0
     sure = best >= SURE
-    budget = BUDGET if sure else WIDE_BUDGET
+    rival = any(
+        region.score >= _RIVAL * best and region.why != ordered[0].why and _apart(region, ordered[0])
+        for region in ordered[1:40]
+    )
+    budget = WIDE_BUDGET if not sure else UNDECIDED_BUDGET if rival else BUDGET
     shown: set[int] = set()
     picked: list[Region] = []
     reserve = range(max(tail.last - (7 if sure else 19), tail.first), tail.last + 1)
     pads = 0
     for region in ordered:
-        if region.score < 0.25 * best:
+        if region.score < _RELEVANT * best:
             break
         before, after = _PADDING[min(pads, len(_PADDING) - 1)]
         wide = range(max(region.first - before, 0), min(region.last + after, size - 1) + 1)
@@ -72,6 +81,10 @@ def choose(regions: Sequence[Region], tail: Region, size: int) -> list[Region]:
     picked.extend(_runs(rest, Region(tail.first, tail.last, max(0.2 * best, 0.5), tail.why)))
     picked = _joined(picked)
     return _joined([*picked, *_context(picked, shown, budget - len(shown), size)])
+
+
+def _apart(one: Region, other: Region) -> bool:
+    return one.first > other.last + _FAR or other.first > one.last + _FAR
 
 
 def _context(picked: Sequence[Region], shown: set[int], left: int, size: int) -> list[Region]:

@@ -38,6 +38,7 @@ class Detector:
         blanks: This many blank lines in a row end the block; 0 = blank lines never do.
         follow: The block goes on only while lines match this; None = any line.
         most: Most lines of a block.
+        least: Shorter blocks do not count.
         before: Lines in front of the start line that belong to it.
     """
 
@@ -50,6 +51,7 @@ class Detector:
     follow: re.Pattern[str] | None = None
     most: int = 30
     before: int = 0
+    least: int = 1
 
 
 def _detector(fields: dict[str, Any]) -> Detector:

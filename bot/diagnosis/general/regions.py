@@ -25,6 +25,7 @@ from functools import lru_cache
 from bot.diagnosis.general.detector import Detector, all_detectors
 from bot.diagnosis.general.steps import Prior
 from bot.diagnosis.general.words import TRIGGER, line_score
+from bot.diagnosis.scan import Scanner, build_scanner
 from bot.diagnosis.templates import GreenTemplates, template
 
 MAX_HITS = 20_000
@@ -32,6 +33,9 @@ _CLUSTER_GAP = 3
 _BEFORE, _AFTER = 4, 6
 _APART = 12
 _MOST_POINTS = 6.5
+_REPEATED = 0.8
+_FAINT = 0.4
+_RARE_LINES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +49,48 @@ class Region:
 
 
 @lru_cache(maxsize=1)
-def _line_scanner() -> object:
-    """A Hyperscan database of all start patterns and the error words, or None where Hyperscan is missing."""
-    try:
-        import hyperscan
-    except ImportError:
-        return None
-    patterns = [_for_scan(detector.start.pattern) for detector in all_detectors()] + [TRIGGER]
-    database = hyperscan.Database()
-    flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_UTF8 | hyperscan.HS_FLAG_ALLOWEMPTY
-    database.compile(
-        expressions=[pattern.encode() for pattern in patterns],
-        ids=list(range(len(patterns))),
-        elements=len(patterns),
-        flags=[flags] * len(patterns),
-    )
-    return database
+def _filters() -> tuple[re.Pattern[str], tuple[int, ...], tuple[int, ...]]:
+    """One pattern that matches at the start of every line that an anchored detector may want, and which those are.
+
+    Trying one alternation costs a hundredth of trying two hundred patterns, and most lines interest nobody.
+    """
+    branches: list[str] = []
+    anchored: list[int] = []
+    free: list[int] = []
+    for number, one in enumerate(all_detectors()):
+        parts = alternatives(one.start.pattern)
+        if all(part.startswith("^") for part in parts):
+            anchored.append(number)
+            branches.extend(part[1:] for part in parts)
+        else:
+            free.append(number)
+    return re.compile("|".join(f"(?:{branch})" for branch in branches)), tuple(anchored), tuple(free)
 
 
-def _for_scan(pattern: str) -> str:
-    """A wider pattern that Hyperscan compiles fast: no look-ahead, no counted repeats of wide classes."""
-    pattern = re.sub(r"\(\?![^()]*(?:\([^()]*\)[^()]*)*\)", "", pattern)
-    pattern = re.sub(r"\{0,\d{1,3}\}", "*", pattern)
-    return re.sub(r"\{1,\d{2,3}\}", "+", pattern).replace(r"\s", r"[ \t]")
+def alternatives(pattern: str) -> list[str]:
+    """Splits a regular expression at its top-level bars."""
+    parts, depth, start, index, in_class = [], 0, 0, 0, False
+    while index < len(pattern):
+        char = pattern[index]
+        if char == "\\":
+            index += 1
+        elif in_class:
+            in_class = char != "]"
+        elif char == "[":
+            in_class = True
+            index += pattern[index + 1 : index + 2] in ("]", "^")
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char == "|" and depth == 0:
+            parts.append(pattern[start:index])
+            start = index + 1
+        index += 1
+    return [*parts, pattern[start:]]
+
+
+@lru_cache(maxsize=1)
+def _word_scanner() -> Scanner:
+    return build_scanner((TRIGGER,))
 
 
 def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
@@ -79,42 +102,34 @@ def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
     Returns:
         Indexes of detectors by line index, and the line indexes that hold an error word, ascending.
     """
-    database = _line_scanner()
+    spoken = _spoken(texts)
+    maybe, anchored, free = _filters()
     detectors = all_detectors()
-    if database is None:
-        starts = {
-            index: found
-            for index, text in enumerate(texts)
-            if (found := [number for number, one in enumerate(all_detectors()) if one.start.search(text[:1000])])
-        }
-        words = re.compile(TRIGGER)
-        return starts, [index for index, text in enumerate(texts) if words.search(text)]
-    data = "\n".join(text.replace("\n", " ") for text in texts).encode("utf-8", "replace")
-    ends: list[tuple[int, int]] = []
+    starts: dict[int, list[int]] = {}
+    match = maybe.match
+    for index, text in enumerate(texts):
+        if match(text, 0, 1000):
+            found = [number for number in anchored if detectors[number].start.match(text, 0, 1000)]
+            if found:
+                starts[index] = found
+    # a detector that may match anywhere in a line only looks at lines that hold an error word
+    for index in spoken:
+        found = [number for number in free if detectors[number].start.search(texts[index], 0, 1000)]
+        if found:
+            starts[index] = sorted([*starts.get(index, ()), *found])
+    return starts, spoken
 
-    def on_match(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        ends.append((end, number))
 
-    database.scan(data, match_event_handler=on_match)  # type: ignore[attr-defined]
-    ends.sort()
-    found_starts: dict[int, set[int]] = {}
-    spoken: set[int] = set()
+def _spoken(texts: Sequence[str]) -> list[int]:
+    data = "\n".join(texts).encode("utf-8", "replace")
+    found: list[int] = []
     line, position = 0, 0
-    for end, number in ends:
-        target = max(end - 1, 0)
-        if target > position:
-            line += data.count(b"\n", position, target)
-            position = target
-        if number == len(all_detectors()):
-            spoken.add(line)
-        elif line < len(texts):
-            found_starts.setdefault(line, set()).add(number)
-    verified = {
-        index: kept
-        for index, numbers in found_starts.items()
-        if (kept := sorted(number for number in numbers if detectors[number].start.search(texts[index][:1000])))
-    }
-    return verified, sorted(spoken)
+    for at, _ in _word_scanner()(data):
+        line += data.count(b"\n", position, at)
+        position = at
+        if not found or found[-1] != line:
+            found.append(line)
+    return found
 
 
 def block_end(texts: Sequence[str], start: int, detector: Detector) -> int:
@@ -142,7 +157,7 @@ def block_end(texts: Sequence[str], start: int, detector: Detector) -> int:
 
 
 def detected(
-    texts: Sequence[str], starts: dict[int, list[int]], prior: Prior, green: GreenTemplates | None
+    texts: Sequence[str], starts: dict[int, list[int]], prior: Prior, rare: Rarity, green: GreenTemplates | None
 ) -> list[Region]:
     """Regions of all detectors; a start inside a block of the same detector does not begin another one."""
     regions: list[Region] = []
@@ -156,10 +171,13 @@ def detected(
                 continue
             one = detectors[number]
             last = block_end(texts, index, one)
+            if last - index + 1 < one.least:
+                continue
             open_until[number] = last
             first = _first_line(texts, index, one.before)
             score = one.weight * max(prior.at(index), prior.at(last)) / (1 + 0.12 * seen[number])
-            score /= repeats[template(texts[index])] ** 0.5
+            score /= repeats[template(texts[index])] ** _REPEATED
+            score *= 0.8 + 0.2 * rare.share(index, last)
             seen[number] += 1
             if green is not None and texts[index] in green:
                 score *= 0.1
@@ -189,7 +207,9 @@ def _first_line(texts: Sequence[str], index: int, before: int) -> int:
     return first
 
 
-def clusters(texts: Sequence[str], spoken: Sequence[int], prior: Prior, green: GreenTemplates | None) -> list[Region]:
+def clusters(
+    texts: Sequence[str], spoken: Sequence[int], prior: Prior, rare: Rarity, green: GreenTemplates | None
+) -> list[Region]:
     """Groups telling lines that stand close together."""
     lines = spoken[-MAX_HITS:]
     frequency = spread([(index, texts[index]) for index in lines])
@@ -198,10 +218,11 @@ def clusters(texts: Sequence[str], spoken: Sequence[int], prior: Prior, green: G
         points = line_score(texts[index])
         if points <= 0:
             continue
-        points /= 1 + 0.5 * (frequency[template(texts[index])] - 1) ** 0.5
+        points /= frequency[template(texts[index])] ** _REPEATED
         if green is not None and texts[index] in green:
             points *= 0.1
-        scored.append((index, points))
+        if points >= _FAINT:
+            scored.append((index, points))
     groups: list[list[tuple[int, float]]] = []
     for item in scored:
         if groups and item[0] - groups[-1][-1][0] <= _CLUSTER_GAP and item[0] - groups[-1][0][0] < 20:
@@ -214,8 +235,23 @@ def clusters(texts: Sequence[str], spoken: Sequence[int], prior: Prior, green: G
         strength = min(best[0] + 0.25 * sum(best[1:6]), _MOST_POINTS)
         first = max(group[0][0] - _BEFORE, 0)
         last = min(group[-1][0] + _AFTER, len(texts) - 1)
+        strength *= 0.55 + 0.6 * rare.share(group[0][0] - 1, group[-1][0] + 3)
         regions.append(Region(first, last, strength * prior.at(group[-1][0]), "error-words"))
     return regions
+
+
+class Rarity:
+    """Which lines say something that the log says only once: a failure is unlike the normal course around it."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._start = max(len(texts) - _RARE_LINES, 0)
+        self._keys = [template(text) for text in texts[self._start :]]
+        self._count = Counter(self._keys)
+
+    def share(self, first: int, last: int) -> float:
+        """Part of the non-empty lines from ``first`` to ``last`` (indexes) whose template occurs once or twice."""
+        keys = [key for key in self._keys[max(first - self._start, 0) : max(last + 1 - self._start, 0)] if key]
+        return sum(self._count[key] <= 2 for key in keys) / len(keys) if keys else 0.5
 
 
 def step_end(texts: Sequence[str], prior: Prior, size: int) -> Region:

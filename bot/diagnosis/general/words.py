@@ -80,7 +80,8 @@ TRIGGER = (
     r"|no such|undefined|unresolved|unknown|unexpected|invalid|missing|mismatch|denied|rejected|incompatible|conflict"
     r"|does not|killed|segmentation|core dumped|timed? ?out|deadlock|out of memory|exit code|exited"
     r"|exit status|non-zero"
-    r"|but got|but was|unmet|fault)"
+    r"|but got|but was|unmet|fault|falsif|lnk\d|outofmemory|no space left|sanitizer|illegal instruction|sigsegv|sigabrt"
+    r"|smashing|multiple definition|licen[sc]e header|copyright header)"
 )
 
 

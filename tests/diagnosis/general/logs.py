@@ -81,7 +81,9 @@ def read_cases() -> list[Case]:
             while not body[last].strip():
                 last -= 1
             restored = [part.replace("\0", "|") for part in (command, noise)]
-            cases.append(Case(name.strip(), ci.strip(), restored[0].strip(), restored[1], int(count), tuple(body), first, last))
+            cases.append(
+                Case(name.strip(), ci.strip(), restored[0].strip(), restored[1], int(count), tuple(body), first, last)
+            )
     return cases
 
 
@@ -136,7 +138,21 @@ _DECOYS = (
 )
 
 
-_GOES_ON = ("test", "spec", "surefire", "pytest", "jest", "karma", "tap", "prove", "catch", "boost", "xunit", "pester", "ert")
+_GOES_ON = (
+    "test",
+    "spec",
+    "surefire",
+    "pytest",
+    "jest",
+    "karma",
+    "tap",
+    "prove",
+    "catch",
+    "boost",
+    "xunit",
+    "pester",
+    "ert",
+)
 
 
 def _with_decoys(lines: list[str], decoys: Sequence[tuple[str, ...]], chance: random.Random) -> list[str]:
