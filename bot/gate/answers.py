@@ -52,9 +52,9 @@ def _answer(case: Case, ctx: Context, command: CommandRequest) -> Step | None:
     if build is None:
         return reply(case, ctx, note, "gate.reply.no_build")
     if build.running or build.result is None:
-        return reply(case, ctx, note, "gate.reply.build_running", build=link(f"#{build.number}", build.url))
+        return reply(case, ctx, note, "gate.reply.build_running", build=link(str(build.number), build.url))
     if not is_red(build):
-        shown = link(f"#{build.number}", build.url)
+        shown = link(str(build.number), build.url)
         return reply(case, ctx, note, "gate.reply.nothing_red", build=shown, result=build.result)
     diagnosis = ctx.facts.diagnosis
     if diagnosis is not None and diagnosis.build_number != build.number:
@@ -70,12 +70,12 @@ def _autofix(case: Case, ctx: Context, note: int, build: BuildFacts, diagnosis: 
     if case.phase in {Phase.CHECKING, Phase.STARTING, Phase.REPAIRING}:
         return reply(case, ctx, note, "gate.reply.busy", state=ctx.text(f"gate.phase.{case.phase.value}"))
     if round_build(case, ctx.facts) is None:
-        return reply(case, ctx, note, "gate.reply.autofix_outdated", build=link(f"#{build.number}", build.url))
+        return reply(case, ctx, note, "gate.reply.autofix_outdated", build=link(str(build.number), build.url))
     if diagnosis is None or case.phase is Phase.BUILDING:
         return None
     mendable = tuple(item for item in diagnosis.findings if item.verdict == "pr" and item.repairable and item.in_diff)
     if not mendable:
-        return reply(case, ctx, note, "gate.reply.autofix_nothing", build=link(f"#{build.number}", build.url))
+        return reply(case, ctx, note, "gate.reply.autofix_nothing", build=link(str(build.number), build.url))
     pushes = ctx.policy.repair_mode != "propose" and ctx.facts.may_push
     if pushes and case.patch_attempts >= ctx.policy.patch_ceiling:
         return reply(case, ctx, note, "gate.reply.autofix_ceiling", count=case.patch_attempts)

@@ -152,6 +152,8 @@ def _summary_comment(before: Case, step: Step, ctx: Context) -> Step:
     case = step.case
     exists = "summary" in case.sticky_digests
     if case.phase is Phase.ENDED:
+        if before.phase is Phase.ENDED and before.phase_since == case.phase_since:
+            return step  # the report tells how it ended; what people say or push later does not change it
         if case.outcome is Outcome.CLOSED and not exists:
             return step
         first = 0 if exists else 1

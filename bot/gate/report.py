@@ -174,7 +174,7 @@ def flake_evidence(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -
         for number, tests in case.failed_tests_by_build.items()
         if number != build.number and set(tests) & set(chosen.shared_tests)
     ]
-    builds = ", ".join([*(f"#{number}" for number in sorted(earlier)), link(f"#{build.number}", build.url)])
+    builds = ", ".join([*(str(number) for number in sorted(earlier)), link(str(build.number), build.url)])
     items = [
         ctx.text("report.flake.item", name=code(test), why=_why(chosen, test)) for test in chosen.shared_tests[:20]
     ] or [
@@ -210,7 +210,7 @@ def diagnosis_body(ctx: Context, build: BuildFacts, diagnosis: DiagnosisFacts) -
     ][:10]
     nothing = (ctx.text("report.diagnosis.nothing"), fence("\n".join(diagnosis.excerpt[-40:]), limit=6000))
     return _blocks(
-        ctx.text("report.diagnosis.title", build=link(f"#{build.number}", build.url)),
+        ctx.text("report.diagnosis.title", build=link(str(build.number), build.url)),
         *((findings_table(rows, lang),) if rows else nothing),
         *((ctx.text("report.table.more", count=more),) if more > 0 else ()),
         *((ctx.text("report.diagnosis.why"), _list(reasons)) if reasons else ()),
@@ -273,7 +273,7 @@ def _build_lines(case: Case, lang: str) -> list[Markup]:
     if not case.build_number:
         return [render("report.build_none", lang), head]
     result = case.build_result or render("report.result.running", lang)
-    shown = link(f"#{case.build_number}", case.build_url)
+    shown = link(str(case.build_number), case.build_url)
     return [render("report.build", lang, build=shown, result=result), head]
 
 

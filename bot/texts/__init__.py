@@ -23,7 +23,7 @@ How to add texts: create ``bot/texts/<room>.py`` with a constant ::
 The file is found by itself. Ids start with the module's name. Both languages must exist and use the same named fields
 (a test checks every id). Values are escaped for a single line of Markdown unless they are ``Markup`` (see
 ``bot.texts.escape`` for ``code``, ``quote``, ``fence``, ``link``). No text may start a line with a slash command: the
-gate robot would take it for an order.
+gate robot would take it for an order. Numbers of builds stand without ``#``: the forge would link them to an issue.
 """
 
 from __future__ import annotations

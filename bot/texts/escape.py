@@ -26,7 +26,7 @@ _ZERO_WIDTH = "\u200b"
 # Control, zero-width and bidirectional characters hide or reorder text; tab and newline are dealt with by the callers.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-_MARKDOWN = re.compile(r"([\\`*_\[\]|~#])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~])")
 _COMMAND_START = re.compile(r"(?m)^([ \t\u3000]*)([/／])")
 _MENTION = re.compile(r"[@＠]")
 

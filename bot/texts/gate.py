@@ -154,24 +154,24 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "The build was lost (aborted, deleted or never run), and so was the second one.",
     },
     "gate.reason.build_slow": {
-        "zh": "构建 #{build} 运行时间过长，没有结束。",
-        "en": "Build #{build} has been running too long.",
+        "zh": "构建 {build} 运行时间过长，没有结束。",
+        "en": "Build {build} has been running too long.",
     },
     "gate.reason.bypass": {
-        "zh": "构建 #{build} 显示成功但时间过短、没有证据，不能算通过。",
-        "en": "Build #{build} reports success, but it was so short that it proves nothing.",
+        "zh": "构建 {build} 显示成功但时间过短、没有证据，不能算通过。",
+        "en": "Build {build} reports success, but it was so short that it proves nothing.",
     },
     "gate.reason.label_missing": {
         "zh": "等待标签 {label} 超时。",
         "en": "The label {label} did not appear in time.",
     },
     "gate.reason.log_unreadable": {
-        "zh": "构建 #{build} 失败，但日志无法读取。",
-        "en": "Build #{build} failed, but its log could not be read.",
+        "zh": "构建 {build} 失败，但日志无法读取。",
+        "en": "Build {build} failed, but its log could not be read.",
     },
     "gate.reason.nothing_found": {
-        "zh": "构建 #{build} 失败，但日志中没有找到能够确认的原因。",
-        "en": "Build #{build} failed, but its log shows no cause that can be confirmed.",
+        "zh": "构建 {build} 失败，但日志中没有找到能够确认的原因。",
+        "en": "Build {build} failed, but its log shows no cause that can be confirmed.",
     },
     "gate.reason.deep": {
         "zh": "有需要人工修改的失败：{items}。",
@@ -236,15 +236,15 @@ TEXTS: dict[str, dict[str, str]] = {
     "gate.event.description_missing": {"zh": "描述缺少 {count} 项", "en": "the description lacks {count} item(s)"},
     "gate.event.retest_asked": {"zh": "触发流水线", "en": "started the pipeline"},
     "gate.event.retest_followed": {"zh": "跟随已触发的流水线", "en": "followed a pipeline that was requested already"},
-    "gate.event.build_started": {"zh": "构建 #{build} 开始", "en": "build #{build} began"},
-    "gate.event.build_green": {"zh": "构建 #{build} 成功", "en": "build #{build} succeeded"},
+    "gate.event.build_started": {"zh": "构建 {build} 开始", "en": "build {build} began"},
+    "gate.event.build_green": {"zh": "构建 {build} 成功", "en": "build {build} succeeded"},
     "gate.event.build_red": {
-        "zh": "构建 #{build} 失败，发现 {count} 个问题",
-        "en": "build #{build} failed with {count} finding(s)",
+        "zh": "构建 {build} 失败，发现 {count} 个问题",
+        "en": "build {build} failed with {count} finding(s)",
     },
     "gate.event.bypass": {
-        "zh": "构建 #{build} 过短，不能作为结果",
-        "en": "build #{build} was too short to prove anything",
+        "zh": "构建 {build} 过短，不能作为结果",
+        "en": "build {build} was too short to prove anything",
     },
     "gate.event.pass_gone": {"zh": "描述检查的标签已失效", "en": "the label of the description check is gone"},
     "gate.event.flake_retest": {
@@ -252,8 +252,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "failures unrelated to the change, retest {count} of {most}",
     },
     "gate.event.repair_asked": {
-        "zh": "修复构建 #{build} 的 {count} 个问题",
-        "en": "repairing {count} finding(s) of build #{build}",
+        "zh": "修复构建 {build} 的 {count} 个问题",
+        "en": "repairing {count} finding(s) of build {build}",
     },
     "gate.event.offered": {"zh": "{count} 个问题可以自动修复", "en": "{count} finding(s) can be repaired"},
     "gate.event.pushed": {"zh": "推送修复提交 {sha}：{subject}", "en": "pushed fix commit {sha}: {subject}"},
