@@ -46,6 +46,7 @@ def _derive(kind: Any) -> type:
         outputs = output if isinstance(output, tuple) else (output,)
         ctx.hp_outputs = [o._layout if isinstance(o, DTensor) else None for o in outputs]
         ctx.hp_inputs = [i._layout if isinstance(i, DTensor) else None for i in inputs]
+        ctx.hp_saved = [t._layout if isinstance(t, DTensor) else None for t in getattr(ctx, "to_save", None) or ()]
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         output = kind.forward(*args, **kwargs)
@@ -67,7 +68,25 @@ def _derive(kind: Any) -> type:
     members: dict[str, Any] = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     if split:
         members["setup_context"] = staticmethod(setup_context)
-    return type(kind.__name__, (kind,), members)
+    derived = type(kind.__name__, (kind,), members)
+    derived._backward_cls.saved_tensors = property(_saved_tensors)  # type: ignore[attr-defined]
+    return derived
+
+
+def _saved_tensors(ctx: Any) -> tuple[Any, ...]:
+    """What forward saved; saved-tensor hooks (offloading to the CPU, say) hand back plain local parts."""
+    saved = super(type(ctx), ctx).saved_tensors
+    layouts = getattr(ctx, "hp_saved", [])
+    if len(layouts) != len(saved):
+        return saved  # type: ignore[no-any-return]
+    return tuple(map(_attached, saved, layouts))
+
+
+def _attached(value: Tensor | None, layout: Layout | None) -> Tensor | None:
+    if value is None or layout is None or isinstance(value, DTensor):
+        return value
+    with Off():
+        return attach(value, layout)
 
 
 def _wrap(grad: Any, layout: Layout | None) -> Any:
@@ -115,9 +134,7 @@ def teach_module_hooks() -> None:
 
     def pack_with_none(self: Any, indices: Any, values: Any, size: int) -> Any:
         layouts = getattr(self, "hp_inputs" if indices is self.input_tensors_index else "hp_outputs", [None] * size)
-        wrapped = [
-            _wrap(v, layouts[i]) if isinstance(v, Tensor) else v for i, v in zip(indices, values, strict=True)
-        ]
+        wrapped = [_wrap(v, layouts[i]) if isinstance(v, Tensor) else v for i, v in zip(indices, values, strict=True)]
         return pack(self, indices, wrapped, size)
 
     def unpack_none(self: Any, indices: Any, values: Any) -> Any:
