@@ -28,8 +28,10 @@ import yaml
 
 from bot.repair.reason import Reason
 from bot.repair.recipes.base import Nature
+from bot.repair.recipes.strings import without_comments
 from bot.repair.recipes.text import decode, split_lines
 
+_COOKIE: Final = re.compile(rb"\A((?:#[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*)[-\w.]+")
 _PYTHON: Final = (".py", ".pyi")
 _YAML: Final = (".yaml", ".yml")
 # Here a blank at the start of a line means something, and no parser at hand tells what.
@@ -141,14 +143,15 @@ def _imports(tree: ast.Module) -> Counter[tuple[object, ...]]:
 
 
 def _same_in_another_encoding(old: bytes, new: bytes) -> bool:
+    old, new = (_COOKIE.sub(rb"\1utf-8", content, count=1) for content in (old, new))
     try:
         text = new.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    for encoding in ("utf-8", "gb18030", "latin-1"):
+    for encoding in ("utf-8", "gb18030", "utf-16"):
         try:
             if old.decode(encoding) == text:
-                return encoding != "latin-1" or all(ord(char) < 0x100 for char in text)
+                return True
         except UnicodeDecodeError:
             continue
     return False
@@ -163,7 +166,8 @@ def _white_space(old: bytes, new: bytes, path: str) -> bool:
             return False
     if path.lower().endswith((".md", ".markdown")):
         return _rendered(before) == _rendered(after)
-    if path.endswith(_INDENTED) or path.rpartition("/")[2] in {"Makefile", "Dockerfile"}:
+    name = path.rpartition("/")[2]
+    if (path.endswith(_INDENTED) and name != "CMakeLists.txt") or name in {"Makefile", "Dockerfile"}:
         return _ends_stripped(before) == _ends_stripped(after)
     return re.sub(r"\s+", "", before) == re.sub(r"\s+", "", after)
 
@@ -171,8 +175,7 @@ def _white_space(old: bytes, new: bytes, path: str) -> bool:
 def _rendered(text: str) -> str:
     from markdown_it import MarkdownIt
 
-    page = MarkdownIt("commonmark").enable("table").render(text)
-    return re.sub(r"\s*\n\s*", "\n", page).strip()
+    return str(MarkdownIt("commonmark").enable("table").render(text))
 
 
 def _ends_stripped(text: str) -> list[str]:
@@ -188,17 +191,8 @@ def _comments(old: bytes, new: bytes, path: str) -> bool:
 
 
 def _without_comments(text: str, path: str) -> str | None:
-    from bot.repair.recipes.prose import comment_spans
-
-    spans = comment_spans(text, path)
-    if spans is None:
-        return None
-    rows = []
-    for line, row in zip(split_lines(text), spans, strict=True):
-        for start, end in reversed(row):
-            line = line[:start] + line[end:]
-        rows.append("".join(line.split()))
-    return "".join(rows)
+    bare = without_comments(text, path)
+    return None if bare is None else "".join(bare.split())
 
 
 def changed_lines(old: bytes, new: bytes) -> tuple[int, int, int]:

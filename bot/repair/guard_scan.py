@@ -149,7 +149,7 @@ def secret_kinds(text: str, known: Iterable[str]) -> Counter[str]:
             size = min(_FRAGMENT, len(guise))
             pieces = {guise[at : at + size] for at in range(len(guise) - size + 1)}
             if any(piece in squeezed for piece in pieces):
-                found["a secret of this service"] += 1
+                found["a secret of this service"] += max(1, squeezed.count(guise))
                 break
     return +found
 

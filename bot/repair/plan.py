@@ -19,6 +19,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+from libcst import CSTValidationError
+
 from bot.gate.finding import Finding
 from bot.repair.guard_paths import is_read_only
 from bot.repair.guard_proof import holds_for_read_only, proves, within
@@ -57,6 +59,10 @@ def take(step: Step, content: bytes, scene: Scene) -> bytes | Reason:
         edit = step.recipe.apply(content, step.findings[0], dataclasses.replace(scene, findings=step.findings))
     except ToolMissing as error:
         return because("check-unavailable", check=step.recipe.check, why=f"{error} is not installed")
+    except (SyntaxError, ValueError, RecursionError, CSTValidationError) as error:
+        # Text that one parser takes and another does not, a letter the file's encoding lacks: nothing to be mended
+        # here.
+        return because("unreadable", file=step.path, why=str(error).partition("\n")[0][:120])
     if isinstance(edit, Reason):
         return edit
     return accept(step, content, edit)

@@ -28,6 +28,8 @@ from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
 from bot.repair.recipes.prose import prose_spans
 from bot.repair.recipes.text import Source, decode, line_at
 
+_ONE_WORD: Final = r"[rRuUbB]*([\"'])[\w-]+\1"
+_LOOK_AT: Final = 50
 _WORD: Final = re.compile(r"[\w\-'’]+")  # codespell's own notion of a word
 
 
@@ -60,7 +62,7 @@ def correct(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     spans = prose[finding.line - 1]
     if not all(any(low <= start and end <= high for low, high in spans) for start, end in places):
         return because("word-in-code", word=word)
-    if scene.path.endswith(".py") and word.lower() in _names(source):
+    if _is_name(word.lower(), source, scene):
         return because("word-is-a-name", word=word)
     for start, end in reversed(places):
         line = line[:start] + _like(line[start:end], candidates[0]) + line[end:]
@@ -76,17 +78,30 @@ def _like(found: str, correction: str) -> str:
     return correction[:1].upper() + correction[1:] if found[:1].isupper() else correction
 
 
+def _is_name(word: str, source: Source, scene: Scene) -> bool:
+    """Whether the word names something in code, here or in another file: then prose has to say it as it is."""
+    if scene.path.endswith(".py") and word in _names(source):
+        return True
+    for path in scene.tree.grep(word)[:_LOOK_AT]:
+        if path == scene.path or not path.endswith(".py"):
+            continue
+        other = decode(scene.tree.read(path) or b"", path)
+        if isinstance(other, Source) and word in _names(other):
+            return True
+    return False
+
+
 def _names(source: Source) -> set[str]:
-    """Names of the code, and their snake_case parts, in lower case."""
+    """Names of the code, their snake_case parts, and strings that are one word (keys, option names), in lower case."""
     try:
         names = {
             token.string.lower()
             for token in tokenize.generate_tokens(io.StringIO(source.text, newline="").readline)
-            if token.type == tokenize.NAME
+            if token.type == tokenize.NAME or (token.type == tokenize.STRING and re.fullmatch(_ONE_WORD, token.string))
         }
     except (tokenize.TokenError, SyntaxError):
         return set()
-    return names | {part for name in names for part in name.split("_")}
+    return names | {part for name in names for part in re.split(r"\W|_", name)}
 
 
 def _nature(path: str, source: Source, number: int) -> Nature:

@@ -131,7 +131,7 @@ def _mentioned(parsed: Parsed, bound: str) -> Reason | None:
     word = re.compile(rf"(?<![\w.]){re.escape(bound)}(?!\w)")
     for node in parsed.each(cst.SimpleString):
         docstring = isinstance(parsed.parents[node], cst.Expr)
-        if not docstring and word.search(node.value):
+        if not docstring and word.search(node.value) and _names_in_string(node, bound):
             return because("import-used", name=bound, where="a string")
         if docstring and any(">>>" in row and word.search(row) for row in node.value.splitlines()):
             return because("import-used", name=bound, where="a doctest")
@@ -145,6 +145,19 @@ def _mentioned(parsed: Parsed, bound: str) -> Reason | None:
     if re.search(r"\b(?:globals|locals|vars|eval|exec)\(", code):
         return because("import-used", name=bound, where="globals()/eval()")
     return None
+
+
+def _names_in_string(node: cst.SimpleString, bound: str) -> bool:
+    """Whether a string speaks of the name as code: in an expression, or before a dot or a bracket."""
+    value = node.evaluated_value
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if re.search(rf"(?<![\w.]){re.escape(bound)}\s*[.(\[]\s*\w", text):
+        return True
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return any(isinstance(item, ast.Name) and item.id == bound for item in ast.walk(tree))
 
 
 def _exported(bound: str, scene: Scene) -> Reason | None:

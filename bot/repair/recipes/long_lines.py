@@ -19,15 +19,16 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
+import tempfile
 import tokenize
+from pathlib import Path
 from typing import Final
 
 from bot.gate.finding import Finding
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
 from bot.repair.recipes.text import Source, decode_python, line_at, split_end, split_lines
-from bot.repair.tools import ToolMissing, find_tool
+from bot.repair.tools import CancelToken, ToolMissing, find_tool, run_tool
 
 _LIMIT: Final = 120
 _DIRECTIVE: Final = re.compile(
@@ -137,6 +138,8 @@ def _is_code(text: str) -> bool:
 
 def _wrap_docstring(source: Source, lines: list[str], number: int, limit: int) -> Edit | Reason:
     body, end = split_end(lines[number - 1])
+    if "__doc__" in source.text:
+        return because("unsafe", why="the program reads its own docstring")
     if _FIXED_LAYOUT.search(body.strip()) or re.search(r"https?://\S{60,}", body) or _in_block(lines, number):
         return because("unsafe", why="the docstring line has a layout of its own")
     if re.match(r"^\s*[rRuU]?(\"\"\"|''').*\1\s*$", body):
@@ -221,11 +224,10 @@ def _reformat(source: Source, number: int, limit: int, path: str) -> Edit | Reas
     first, last = place
     options = ["--isolated", "--line-length", str(limit), "--config", 'format.quote-style="preserve"']
     command = [ruff, "format", *options, "--range", f"{first}-{last + 1}", "--stdin-filename", "x.py", "-"]
-    done = subprocess.run(
-        command, input=source.text.encode("utf-8"), capture_output=True, check=False, timeout=60, env={}
-    )
+    with tempfile.TemporaryDirectory(prefix="gatebot-format-") as directory:
+        done = run_tool(command, tree=Path(directory), cancel=CancelToken(), stdin=source.text.encode("utf-8"))
     new = done.stdout.decode("utf-8", "replace")
-    if done.returncode != 0 or new == source.text:
+    if done.code != 0 or new == source.text:
         return because("unsafe", why="the statement has no place to break")
     grown = len(split_lines(new)) - len(source.lines())
     if any(len(split_end(row)[0]) > limit for row in split_lines(new)[first - 1 : last + grown]):

@@ -48,8 +48,10 @@ def clang_format(content: bytes, finding: Finding, scene: Scene) -> Edit | Reaso
         return because("unreadable", file=scene.path, why=result.stderr.decode("utf-8", "replace")[:200])
     if result.stdout == content:
         return because("not-found-here", line=str(finding.line), what="unformatted code")
-    layout = proves(Nature.WHITESPACE, content, result.stdout, scene.path)
-    return Edit(result.stdout, Nature.WHITESPACE if layout else Nature.CODE)
+    for nature in (Nature.WHITESPACE, Nature.COMMENT):
+        if proves(nature, content, result.stdout, scene.path):
+            return Edit(result.stdout, nature)
+    return because("unsafe", why="the style would reorder includes or change tokens")
 
 
 def strip_line(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
@@ -137,9 +139,7 @@ _ONE_VALUE: Final = re.compile(
     r"""(?:"[\w./:${}@%+-]*"|'[\w./:@%+-]*'|[\w./:${}@%+-]*"""
     r"""|"?\$\((?:pwd|dirname|basename|realpath|mktemp|date|nproc|id|uname|whoami)\b[^()]*\)"?)\s*(?:[;#&|].*)?"""
 )
-_FIXED_RULES: Final = frozenset(
-    {"SC2086", "SC2068", "SC2164", "SC2006", "SC2046", "SC2162", "SC2223", "SC2248", "SC2250"}
-)
+_FIXED_RULES: Final = frozenset({"SC2086", "SC2068", "SC2164", "SC2006", "SC2250"})
 
 
 def shellcheck_fix(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
@@ -181,6 +181,8 @@ def _shell_refusal(source: Source, item: dict[str, Any]) -> Reason | None:
     if not line.isascii():
         return because("unsafe", why="columns in a line with non-ASCII text are uncertain")
     word = line[item["column"] - 1 : item["endColumn"] - 1]
+    if item["code"] == 2006 and "\\" in line:
+        return because("unsafe", why="a backslash means something else inside backquotes")
     if item["code"] == 2164:
         top = not line[:1].isspace() and source.text.startswith("#!")
         return (
@@ -234,10 +236,9 @@ def _recipe(
     )
 
 
-_EITHER: Final = frozenset({Nature.WHITESPACE, Nature.CODE})
 _BLANKS: Final = frozenset({Nature.WHITESPACE, Nature.COMMENT})
 RECIPES: Final = (
-    _recipe("clang-format", "clang-format", set(), clang_format, "Check_ClangFormat", whole=True, natures=_EITHER),
+    _recipe("clang-format", "clang-format", set(), clang_format, "Check_ClangFormat", whole=True, natures=_BLANKS),
     _recipe("cpplint-line-end", "cpplint", {"whitespace/end_of_line"}, strip_line, "Check_Cpplint"),
     _recipe("cpplint-last-newline", "cpplint", {"whitespace/ending_newline"}, end_file, "Check_Cpplint", whole=True),
     _recipe("cpplint-tab", "cpplint", {"whitespace/tab"}, expand_tabs, "Check_Cpplint", whole=True, natures=_BLANKS),

@@ -65,16 +65,6 @@ def prose_spans(source: Source, path: str) -> list[Spans] | None:
     return None if spans is None else [_without_code(line, row) for line, row in zip(lines, spans, strict=True)]
 
 
-def comment_spans(text: str, path: str) -> list[Spans] | None:
-    """Comments only, code-like words in them included; ``None`` for kinds of files whose comments are not known."""
-    pure = PurePosixPath(path)
-    suffix = pure.suffix.lower()
-    lines = split_lines(text)
-    if pure.name in _HASH_NAMES or suffix in _HASH:
-        return _hash_comments(lines)
-    return _slash_comments(lines) if suffix in _SLASH else None
-
-
 def _without_code(line: str, spans: Spans) -> Spans:
     if _HIDDEN.search(line):
         return []

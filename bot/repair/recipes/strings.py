@@ -39,17 +39,26 @@ _SHELL: Final = re.compile(
 )
 
 
-def string_spans(text: str, path: str) -> list[Spans] | None:
-    """Strings of each line (0-based list); ``None`` for kinds of files whose strings are not known."""
+def _pattern(path: str) -> re.Pattern[str] | None:
     pure = PurePosixPath(path)
     suffix = pure.suffix.lower()
     if suffix in _SLASH:
-        pattern = _CXX
-    elif pure.name == "CMakeLists.txt" or suffix == ".cmake":
-        pattern = _CMAKE
-    elif suffix in {".sh", ".bash"}:
-        pattern = _SHELL
-    else:
+        return _CXX
+    if pure.name == "CMakeLists.txt" or suffix == ".cmake":
+        return _CMAKE
+    return _SHELL if suffix in {".sh", ".bash"} else None
+
+
+def without_comments(text: str, path: str) -> str | None:
+    """The text with each comment taken out; ``None`` for kinds of files whose comments are not known."""
+    pattern = _pattern(path)
+    return None if pattern is None else pattern.sub(lambda match: match[0] if match["c"] is None else " ", text)
+
+
+def string_spans(text: str, path: str) -> list[Spans] | None:
+    """Strings of each line (0-based list); ``None`` for kinds of files whose strings are not known."""
+    pattern = _pattern(path)
+    if pattern is None:
         return None
     lines = split_lines(text)
     spans: list[Spans] = [[] for _ in lines]

@@ -36,6 +36,8 @@ def add_check(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     calls = [
         call for call in parsed.on_line(cst.Call, finding.line) if _is_run(call) and "check" not in _keywords(call)
     ]
+    # "app.run(…)" may stand beside it: a callee that is known to be subprocess's goes first.
+    calls = [call for call in calls if parsed.code(call.func) in _runners(parsed)] or calls
     for call in nearest(parsed, calls, finding.column):
         if any(arg.star == "**" for arg in call.args):
             return because("call-unpacks", what="check")
@@ -51,6 +53,26 @@ def add_check(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
 def _is_run(call: cst.Call) -> bool:
     name = call.func.attr if isinstance(call.func, cst.Attribute) else call.func
     return isinstance(name, cst.Name) and name.value == "run"
+
+
+def _runners(parsed: Parsed) -> set[str]:
+    """How this module spells ``subprocess.run``."""
+    found = {"subprocess.run"}
+    for node in parsed.each(cst.Import):
+        for alias in node.names:
+            if parsed.code(alias.name) == "subprocess" and alias.asname is not None:
+                found.add(f"{parsed.code(alias.asname.name)}.run")
+    for origin in parsed.each(cst.ImportFrom):
+        if (
+            origin.module is None
+            or parsed.code(origin.module) != "subprocess"
+            or isinstance(origin.names, cst.ImportStar)
+        ):
+            continue
+        for alias in origin.names:
+            if parsed.code(alias.name) == "run":
+                found.add(parsed.code(alias.asname.name) if alias.asname else "run")
+    return found
 
 
 def _keywords(call: cst.Call) -> set[str]:

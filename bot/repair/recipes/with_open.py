@@ -46,6 +46,8 @@ def use_with(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     block = parsed.parents[line] if line is not None else None
     if line is None or len(line.body) != 1 or not isinstance(block, cst.IndentedBlock | cst.Module):
         return because("unsafe", why="the statement shares its line")
+    if any(isinstance(node, cst.ClassDef) for node in [parsed.parents.get(block, block)]):
+        return because("unsafe", why="in a class body the name would become an attribute")
     if parsed.parents[call] is line.body[0]:
         return _whole_life(parsed, call, line, block)
     return _at_once(parsed, call, line)

@@ -17,11 +17,11 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
-import sys
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,13 +29,6 @@ from bot.errors import RetryLater, TellOperator
 from bot.gate.finding import Finding
 from bot.repair.service import repair
 from bot.repair.workspace import mirror_path, open_workspace
-
-_SPEC = importlib.util.spec_from_file_location("repair_kit", Path(__file__).with_name("repair_kit.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-kit = importlib.util.module_from_spec(_SPEC)
-sys.modules["repair_kit"] = kit
-_SPEC.loader.exec_module(kit)
 
 MODULE = b'''"""Helpers of the mesh."""
 import os
@@ -47,7 +40,7 @@ def start(command):
     return subprocess.run(command)
 
 
-VALUE = 1   
+VALUE = 1\x20\x20
 END = 2'''
 TEST = b'''"""Tests of the mesh."""
 from src.mesh import start
@@ -80,11 +73,11 @@ FILES = ("src/mesh.py", "tests/test_mesh.py")
 
 
 @pytest.fixture
-def forge(tmp_path: Path) -> kit.Forge:
+def forge(tmp_path: Path, kit: Any) -> Any:
     return kit.make_forge(tmp_path, {}, {"src/mesh.py": MODULE, "tests/test_mesh.py": TEST})
 
 
-async def test_all_first_recipes_in_one_pushed_commit(forge: kit.Forge) -> None:
+async def test_all_first_recipes_in_one_pushed_commit(forge: Any, kit: Any) -> None:
     task = forge.task(FINDINGS, FILES)
     outcome = await repair(task)
     assert [reason.plain("en") for _, reason in outcome.refused] == []
@@ -133,14 +126,14 @@ def test_start_of_a_command():
     assert "+    return subprocess.run(command, check=False)" in outcome.patch
 
 
-async def test_nothing_is_left_behind(forge: kit.Forge) -> None:
+async def test_nothing_is_left_behind(forge: Any, kit: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES)
     await repair(task)
     assert [path for path in (forge.state / "trees").rglob("*") if path.is_file()] == []
     assert kit.git(mirror_path(task), "worktree", "list").count("\n") == 0
 
 
-async def test_a_second_run_after_a_lost_answer_pushes_nothing(forge: kit.Forge) -> None:
+async def test_a_second_run_after_a_lost_answer_pushes_nothing(forge: Any) -> None:
     task = forge.task(FINDINGS, FILES)
     first = await repair(task)
     again = await repair(task)
@@ -151,7 +144,7 @@ async def test_a_second_run_after_a_lost_answer_pushes_nothing(forge: kit.Forge)
     assert len(forge.log("dev")) == 3
 
 
-async def test_a_moved_head_is_left_alone(forge: kit.Forge) -> None:
+async def test_a_moved_head_is_left_alone(forge: Any) -> None:
     task = forge.task(FINDINGS, FILES)
     newer = forge.commit({"src/other.py": b"X = 1\n"})
     forge.push("dev")
@@ -160,7 +153,7 @@ async def test_a_moved_head_is_left_alone(forge: kit.Forge) -> None:
     assert forge.tip("dev") == newer
 
 
-async def test_a_branch_put_back_by_its_author_is_left_alone(forge: kit.Forge) -> None:
+async def test_a_branch_put_back_by_its_author_is_left_alone(forge: Any, kit: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES)
     kit.git(forge.clone, "reset", "--hard", "--quiet", "HEAD^")
     forge.push("dev", force=True)
@@ -169,13 +162,13 @@ async def test_a_branch_put_back_by_its_author_is_left_alone(forge: kit.Forge) -
     assert forge.tip("dev") == forge.tip("master")
 
 
-async def test_a_deleted_branch_means_head_moved(forge: kit.Forge) -> None:
+async def test_a_deleted_branch_means_head_moved(forge: Any, kit: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES)
     kit.git(forge.origin, "update-ref", "-d", "refs/heads/dev")
     assert (await repair(task)).status == "head-moved"
 
 
-async def test_propose_gives_a_patch_and_pushes_nothing(forge: kit.Forge) -> None:
+async def test_propose_gives_a_patch_and_pushes_nothing(forge: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES, mode="propose")
     outcome = await repair(task)
     assert outcome.status == "proposed"
@@ -184,7 +177,7 @@ async def test_propose_gives_a_patch_and_pushes_nothing(forge: kit.Forge) -> Non
     assert forge.tip("dev") == task.head_sha
 
 
-async def test_a_refused_push_becomes_a_proposal(forge: kit.Forge) -> None:
+async def test_a_refused_push_becomes_a_proposal(forge: Any) -> None:
     hook = forge.origin / "hooks" / "pre-receive"
     hook.write_text("#!/bin/sh\necho protected branch >&2\nexit 1\n")
     hook.chmod(0o755)
@@ -196,7 +189,7 @@ async def test_a_refused_push_becomes_a_proposal(forge: kit.Forge) -> None:
     assert forge.tip("dev") == task.head_sha
 
 
-async def test_a_finding_of_an_older_build_is_refused(forge: kit.Forge) -> None:
+async def test_a_finding_of_an_older_build_is_refused(forge: Any) -> None:
     stale = replace(FINDINGS[0], line=3, message="Unused import sys")
     outcome = await repair(forge.task((stale,), FILES))
     assert outcome.status == "refused"
@@ -204,19 +197,19 @@ async def test_a_finding_of_an_older_build_is_refused(forge: kit.Forge) -> None:
     assert forge.log("dev") == ["feat: change", "feat: base"]
 
 
-async def test_files_outside_the_pull_request_are_refused(forge: kit.Forge) -> None:
+async def test_files_outside_the_pull_request_are_refused(forge: Any) -> None:
     outcome = await repair(forge.task(FINDINGS[:1], ("tests/test_mesh.py",)))
     assert [reason.text_id for _, reason in outcome.refused] == ["outside-pr"]
 
 
 @pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", ".git/config", "src/../../x.py", ""])
-async def test_hostile_paths_are_refused(forge: kit.Forge, path: str) -> None:
+async def test_hostile_paths_are_refused(forge: Any, path: str) -> None:
     finding = replace(FINDINGS[0], file=path)
     outcome = await repair(forge.task((finding,), (*FILES, path)))
     assert outcome.status == "refused"
 
 
-async def test_a_link_is_never_followed(tmp_path: Path) -> None:
+async def test_a_link_is_never_followed(tmp_path: Path, kit: Any) -> None:
     secret = tmp_path / "secret.py"
     secret.write_bytes(MODULE)
     forge = kit.make_forge(tmp_path / "forge", {}, {"src/mesh.py": MODULE})
@@ -229,7 +222,7 @@ async def test_a_link_is_never_followed(tmp_path: Path) -> None:
     assert secret.read_bytes() == MODULE
 
 
-async def test_attributes_hooks_and_rcfile_of_the_pull_request_run_nothing(tmp_path: Path) -> None:
+async def test_attributes_hooks_and_rcfile_of_the_pull_request_run_nothing(tmp_path: Path, kit: Any) -> None:
     canary = tmp_path / "canary"
     rcfile = f'[MASTER]\ninit-hook=\'open("{canary}", "w").close()\'\nload-plugins=evil\n'.encode()
     evil = f"open({str(canary)!r}, 'w').close()\n".encode()
@@ -267,7 +260,7 @@ async def test_attributes_hooks_and_rcfile_of_the_pull_request_run_nothing(tmp_p
     assert forge.show("dev", "src/mesh.py") == MODULE.replace(b"\n", b"\r\n").replace(b"import os\r\n", b"")
 
 
-async def test_several_pull_requests_at_once(forge: kit.Forge) -> None:
+async def test_several_pull_requests_at_once(forge: Any, kit: Any) -> None:
     tasks = []
     for number in (1, 2, 3):
         kit.git(forge.clone, "checkout", "--quiet", "-B", f"dev{number}", "origin/dev")
@@ -281,12 +274,16 @@ async def test_several_pull_requests_at_once(forge: kit.Forge) -> None:
     assert [forge.tip(f"dev{number}") for number in (1, 2, 3)] == [outcome.commit_sha for outcome in outcomes]
 
 
-async def test_a_cancelled_repair_pushes_nothing_and_cleans_up(forge: kit.Forge) -> None:
+def _until_checked_out(trees: Path) -> None:
+    while not list(trees.glob("*/*/src/mesh.py")):
+        time.sleep(0.01)
+
+
+async def test_a_cancelled_repair_pushes_nothing_and_cleans_up(forge: Any) -> None:
     task = forge.task(FINDINGS, FILES)
     running = asyncio.create_task(repair(task))
     trees = forge.state / "trees"
-    while not list(trees.glob("*/*/src/mesh.py")):
-        await asyncio.sleep(0.01)
+    await asyncio.to_thread(_until_checked_out, trees)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -294,7 +291,7 @@ async def test_a_cancelled_repair_pushes_nothing_and_cleans_up(forge: kit.Forge)
     assert list(trees.glob("*/*")) == []
 
 
-async def test_trees_of_a_dead_process_are_pruned(forge: kit.Forge) -> None:
+async def test_trees_of_a_dead_process_are_pruned(forge: Any, kit: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES)
     await repair(forge.task(FINDINGS[:1], FILES, mode="propose"))
     mirror = mirror_path(task)
@@ -309,7 +306,7 @@ async def test_trees_of_a_dead_process_are_pruned(forge: kit.Forge) -> None:
     assert list(stale.parent.iterdir()) == []
 
 
-async def test_unreachable_and_loaded_urls(forge: kit.Forge) -> None:
+async def test_unreachable_and_loaded_urls(forge: Any) -> None:
     closed = "http://127.0.0.1:9/x.git"
     with pytest.raises(RetryLater):
         await repair(forge.task(FINDINGS[:1], FILES, clone_url=closed, push_url=closed))
@@ -318,7 +315,7 @@ async def test_unreachable_and_loaded_urls(forge: kit.Forge) -> None:
     assert "hunter2" not in str(told.value)
 
 
-async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_path: Path) -> None:
+async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_path: Path, kit: Any) -> None:
     module = b'"""Doc."""\nimport subprocess\nimport sys   \n\nRUN = subprocess.run(["true"], check=False)\n'
     rcfile = b"[MAIN]\nmin-public-methods=0\n[FORMAT]\nmax-module-lines=1000\n"
     forge = kit.make_forge(tmp_path, {".jenkins/rules/pylint/pylintrc": rcfile}, {"src/mesh.py": module})
@@ -330,3 +327,98 @@ async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_pat
     assert outcome.status == "pushed"
     assert set(outcome.fixed) | {finding for finding, _ in outcome.refused} == set(findings)
     assert findings[1] in outcome.fixed
+
+
+async def test_when_edits_do_not_hold_together_each_is_tried_alone(tmp_path: Path, kit: Any) -> None:
+    # The docstring made of this name would hold a typo of its own, so that one edit must go and the other stay.
+    module = b'"""Doc."""\n\n\ndef recieve_mesh():\n    return 1\n\n\nX = 1  \n'
+    forge = kit.make_forge(tmp_path, {}, {"src/mesh.py": module})
+    findings = (
+        Finding(
+            tool="pylint", rule="C0116", file="src/mesh.py", line=4, message="Missing function or method docstring"
+        ),
+        Finding(tool="pylint", rule="C0303", file="src/mesh.py", line=8, message="Trailing whitespace"),
+    )
+    outcome = await repair(forge.task(findings, ("src/mesh.py",)))
+    assert outcome.status == "pushed"
+    assert outcome.fixed == findings[1:]
+    assert [(finding, reason.text_id) for finding, reason in outcome.refused] == [(findings[0], "new-finding")]
+    assert forge.show("dev", "src/mesh.py") == module.replace(b"X = 1  \n", b"X = 1\n")
+    assert outcome.subject == "fix(gate): Check_Pylint C0303 in src/mesh.py"
+
+
+async def test_many_kinds_of_files_in_one_repair(tmp_path: Path, kit: Any) -> None:
+    base = {
+        ".clang-format": b"BasedOnStyle: Google\nColumnLimit: 120\n",
+        ".jenkins/rules/codespell/codespell.allow": b"fo\n",
+        ".jenkins/rules/pylint/pylintrc": b"[FORMAT]\nmax-line-length=120\n",
+    }
+    change = {
+        "src/a.cc": b"// Copyright 2026 A\nint f(int x){ return x; }\n",
+        "src/b.cc": "// 设备网格\nint b;\n".encode("gbk"),
+        "CMakeLists.txt": b"project(a) \n",
+        "docs/a.md": b"# A\n\nfo teh text\n",
+        "src/long.py": b'"""Doc."""\nX = dict(%s)\n' % b", ".join(b"name%d=%d" % (n, n) for n in range(16)),
+    }
+    forge = kit.make_forge(tmp_path, base, change)
+    findings = (
+        Finding(
+            tool="clang-format",
+            rule="clang-format",
+            file="src/a.cc",
+            line=2,
+            message="code does not match clang-format",
+        ),
+        Finding(tool="utf8", rule="utf8", file="src/b.cc", message="non-UTF-8 byte at offset 3"),
+        Finding(
+            tool="cmakelint", rule="whitespace/eol", file="CMakeLists.txt", line=1, message="Line ends in whitespace"
+        ),
+        Finding(tool="codespell", rule="typo", file="docs/a.md", line=3, message="teh ==> the"),
+        Finding(tool="codespell", rule="typo", file="docs/a.md", line=3, message="fo ==> of, for, to, do, go"),
+        Finding(tool="pylint", rule="C0301", file="src/long.py", line=2, message="Line too long (130/120)"),
+    )
+    outcome = await repair(forge.task(findings, tuple(change)))
+    assert outcome.status == "pushed"
+    assert set(outcome.fixed) == {*findings[:4], findings[5]}
+    assert [reason.text_id for _, reason in outcome.refused] == ["not-reproduced"]  # the allow list has that word
+    assert forge.show("dev", "src/a.cc") == b"// Copyright 2026 A\nint f(int x) { return x; }\n"
+    assert forge.show("dev", "src/b.cc") == "// 设备网格\nint b;\n".encode()
+    assert forge.show("dev", "docs/a.md") == b"# A\n\nfo the text\n"
+
+
+async def test_a_rule_that_the_rcfile_has_off_is_still_proved(tmp_path: Path, kit: Any) -> None:
+    base = {".jenkins/rules/pylint/pylintrc": b"[MESSAGES CONTROL]\ndisable=unused-variable\n"}
+    module = b'"""Doc."""\n\n\ndef run(step):\n    """Run."""\n    y = step()\n    return 2\n'
+    forge = kit.make_forge(tmp_path, base, {"src/mesh.py": module})
+    finding = Finding(tool="pylint", rule="W0612", file="src/mesh.py", line=6, message="Unused variable 'y'")
+    outcome = await repair(forge.task((finding,), ("src/mesh.py",)))
+    assert outcome.fixed == (finding,)
+    assert forge.show("dev", "src/mesh.py") == module.replace(b"y = step()", b"step()")
+
+
+async def test_a_secret_of_the_service_never_leaves_in_a_repair(forge: Any) -> None:
+    # The made-up docstring would quote the assertion, and with it the token that somebody put there.
+    token = "hunter2-hunter2-hunter2"
+    source = f'"""Doc."""\n\n\ndef test_a():\n    assert login("{token}")\n'.encode()
+    forge.commit({"tests/test_token.py": source})
+    forge.push("dev")
+    finding = Finding(tool="dt_design", function="test_a", file="tests/test_token.py", message="missing: Feature")
+    task = forge.task((finding,), ("tests/test_token.py",), known_secrets=lambda: (token,))
+    outcome = await repair(task)
+    assert outcome.status == "refused"
+    assert [reason.text_id for _, reason in outcome.refused] == ["guard-secret"]
+    assert outcome.patch == ""
+    assert forge.tip("dev") == task.head_sha
+
+
+async def test_pull_request_configuration_does_not_soften_the_checks(tmp_path: Path, kit: Any) -> None:
+    change = {
+        ".codespellrc": b"[codespell]\nskip = *\nwrite-changes =\n",
+        "setup.cfg": b"[codespell]\nskip = *\n[pylint]\ndisable = all\n",
+        ".pylintrc": b"[MASTER]\nignore=src\n",
+        "pyproject.toml": b"[tool.pylint.main]\nignore = ['mesh.py']\n[tool.codespell]\nskip='*'\n",
+        "src/mesh.py": MODULE,
+    }
+    forge = kit.make_forge(tmp_path, {}, change)
+    outcome = await repair(forge.task(FINDINGS[:3], ("src/mesh.py",)))
+    assert set(outcome.fixed) == set(FINDINGS[:3])

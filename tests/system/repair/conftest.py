@@ -21,6 +21,9 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from bot.gate.finding import Finding
 from bot.repair.task import RepairTask
@@ -110,3 +113,9 @@ def make_forge(root: Path, base: Mapping[str, bytes], change: Mapping[str, bytes
     forge.commit(change)
     forge.push("dev")
     return forge
+
+
+@pytest.fixture
+def kit() -> SimpleNamespace:
+    """``kit.git`` and ``kit.make_forge``."""
+    return SimpleNamespace(git=git, make_forge=make_forge)
