@@ -26,8 +26,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,23 +198,23 @@ def _order(options: argparse.Namespace) -> int:
         if not options.json:
             print(call)
 
-    def tell(word: str, stored: StoredCase) -> None:
-        if options.watch and not options.json:
-            moment = datetime.fromtimestamp(stored.updated_at, UTC).astimezone().strftime("%H:%M:%S")
-            print(f"{moment}  {stored.case.phase.value}  {word}", file=sys.stderr)
+    with _progress(f"{options.order} {reference}", options.json) as status:
 
-    done = asyncio.run(
-        order(
-            settings,
-            reference.repo,
-            reference.number,
-            options.order,
-            author=f"cli:{os.environ.get('USER') or 'operator'}",
-            watch=options.watch,
-            show=show,
-            tell=tell,
+        def tell(word: str, stored: StoredCase) -> None:
+            status(f"{stored.case.key}  {stored.case.phase.value}  {word}")
+
+        done = asyncio.run(
+            order(
+                settings,
+                reference.repo,
+                reference.number,
+                options.order,
+                author=f"cli:{os.environ.get('USER') or 'operator'}",
+                watch=options.watch,
+                show=show,
+                tell=tell,
+            )
         )
-    )
     case = done.stored.case
     if options.json:
         print(
@@ -242,6 +242,20 @@ def _order(options: argparse.Namespace) -> int:
         print(_text("cli.nothing", language))
     print(_text("cli.by_service" if done.by_service else "cli.here", language), file=sys.stderr)
     return EXIT_DONE if done.ok else EXIT_NO
+
+
+@contextmanager
+def _progress(text: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line that moves while work goes on, on a terminal; each step as a line of its own elsewhere."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(stderr=True, highlight=False, quiet=quiet)
+    if not console.is_terminal:
+        yield lambda step: console.print(step, markup=False)
+        return
+    with console.status(escape(text)) as status:
+        yield lambda step: status.update(escape(step))
 
 
 def _check_template(options: argparse.Namespace) -> int:

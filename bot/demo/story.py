@@ -83,8 +83,19 @@ class Stage:
 
     async def __aenter__(self) -> Stage:
         await self.world.__aenter__()
+        await self._start(self._port)
+        self.world.hook_to(self.server.port)
+        return self
+
+    async def restart(self) -> None:
+        """GateBot stops and a new one starts on the same store."""
+        port = self.server.port
+        await self.server.stop()
+        await self._start(port)
+
+    async def _start(self, port: int) -> None:
         service = Service(
-            self.world.settings(port=self._port),
+            self.world.settings(port=port),
             clock=self.clock,
             busy=self.clock.hold,
             poll_seconds=_FOR_EVER,
@@ -92,8 +103,6 @@ class Stage:
         )
         self.server = Server(service)
         await self.server.start(wait_ready=30.0)
-        self.world.hook_to(self.server.port)
-        return self
 
     async def __aexit__(self, *details: object) -> None:
         await self.server.stop()

@@ -44,10 +44,13 @@ from bot.gate.decision import (
 from bot.gate.facts import ActionResult
 from bot.runtime import ledger, records
 from bot.runtime.markers import carries, marked, plain
+from bot.runtime.mend import secrets_of
 from bot.runtime.outside import Outside, RoomAnswer
 from bot.runtime.tables import effects
 
 log = logging.getLogger(__name__)
+
+_SHORTEST_SECRET = 6  # a shorter one would tear holes into ordinary words
 
 
 async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> ActionResult:
@@ -154,8 +157,16 @@ def _recogniser(action: Reply, outside: Outside) -> Callable[[Comment], bool]:
 
 
 async def _write_comment(body: str, pr: PullRequest, outside: Outside, priority: Priority = Priority.ACT) -> RoomAnswer:
-    made = await outside.forge.create_comment(pr.repo, pr.number, body, priority=priority)
+    made = await outside.forge.create_comment(pr.repo, pr.number, without_secrets(body, outside), priority=priority)
     return RoomAnswer("done", data={"note_id": str(made.note_id), "discussion_id": made.discussion_id})
+
+
+def without_secrets(body: str, outside: Outside) -> str:
+    """The last look at a text before it leaves: whatever it quotes, no secret of ours goes with it."""
+    for secret in secrets_of(outside.settings):
+        if len(secret) >= _SHORTEST_SECRET:
+            body = body.replace(secret, "***")
+    return body
 
 
 async def _find_comment(pr: PullRequest, outside: Outside, recognise: Callable[[Comment], bool]) -> RoomAnswer | None:
@@ -199,7 +210,7 @@ async def _upsert(action: UpsertSticky, pr: PullRequest, outside: Outside) -> Ro
         return await _create_sticky(action, body, digest, pr, outside)
     if known.digest != digest:
         try:
-            await outside.forge.edit_comment(pr.repo, known.note_id, body)
+            await outside.forge.edit_comment(pr.repo, known.note_id, without_secrets(body, outside))
         except NotFound:
             await database.run(lambda c: ledger.forget_sticky(c, case_key, action.marker))
             if action.only_if_exists:

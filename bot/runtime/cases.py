@@ -114,6 +114,21 @@ def wake_now(connection: sa.Connection, key: str, now: float) -> None:
     connection.execute(sa.update(cases).where(cases.c.key == key).values(wake_at=now))
 
 
+def postpone(connection: sa.Connection, key: str, *, wake_at: float, message: str, now: float) -> None:
+    """End a wake-up that could neither load nor rest: nothing of the case changes but when it is looked at again."""
+    connection.execute(
+        sa.update(cases)
+        .where(cases.c.key == key)
+        .values(
+            generation=cases.c.generation + 1,
+            failures=cases.c.failures + 1,
+            wake_at=wake_at,
+            last_error=message[:2000],
+            updated_at=now,
+        )
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """What the dispatcher needs to know of a case."""

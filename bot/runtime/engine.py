@@ -28,6 +28,7 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
 
+from bot.runtime import cases
 from bot.runtime.database import engine_url
 from bot.runtime.outside import Outside
 from bot.runtime.wakeup import wake_up
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 
 # Workflows of other releases are continued too: their recorded parts are JSON with a case version.
 APPLICATION_VERSION = "gatebot-1"
+_FAULT_SECONDS = 3600.0
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -104,10 +106,21 @@ class Engine:
             word = await wake_up(repo, number, generation, self._outside, _recorded)
             log.debug("%s: wake-up %d %s", key, generation, word)
             return word
+        except Exception as error:  # it could not even load or rest: say so, and do not try again at once
+            word = "fault"
+            log.exception("%s: wake-up %d could not be carried out", key, generation)
+            await self._postpone(key, f"{type(error).__name__}: {error}")
+            return word
         finally:
             self._running.pop(key, None)
             ended.set()
             self._on_end(key, word)
+
+    async def _postpone(self, key: str, message: str) -> None:
+        now = self._outside.stamp()
+        await self._outside.database.run(
+            lambda c: cases.postpone(c, key, wake_at=now + _FAULT_SECONDS, message=message, now=now)
+        )
 
     async def ask(self, repo: str, number: int, generation: int) -> None:
         """Start a wake-up unless it runs already, here or elsewhere; returns once it has begun."""

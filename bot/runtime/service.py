@@ -29,6 +29,7 @@ from bot.clock import Clock, SystemClock
 from bot.config import Settings
 from bot.errors import GateBotError, RetryLater
 from bot.forge import Forge
+from bot.gitcode.client import GitCodeClient
 from bot.intake.events import StoredEvent
 from bot.intake.grammar import DEFAULT_ALIASES, Grammar
 from bot.runtime import cases, inbox
@@ -159,6 +160,10 @@ class Service:
             for phase, count in counts.items():
                 self.metrics.cases.labels(phase).set(count)
             self.metrics.waiting.set(waiting)
+        if isinstance(self.forge, GitCodeClient):
+            minute, hour = self.forge.transport.limiter.left()
+            self.metrics.budget.labels("minute").set(minute)
+            self.metrics.budget.labels("hour").set(hour)
         self.metrics.running.set(len(self._engine.running) if self._engine else 0)
 
     def idle(self) -> bool:
