@@ -22,8 +22,8 @@ FROM ${BASE} AS run
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates git shellcheck bubblewrap tini \
     && rm -rf /var/lib/apt/lists/* \
-    && groupadd --system --gid 10001 gatebot \
-    && useradd --system --uid 10001 --gid gatebot --home-dir /var/lib/gatebot --create-home gatebot
+    && groupadd --gid 10001 gatebot \
+    && useradd --uid 10001 --gid gatebot --home-dir /var/lib/gatebot --create-home gatebot
 COPY --from=build /opt/gatebot /opt/gatebot
 COPY --chown=root:root config/gatebot.example.yaml /etc/gatebot/gatebot.yaml
 ENV PATH=/opt/gatebot/bin:$PATH PYTHONUNBUFFERED=1 GATEBOT_CONFIG=/etc/gatebot/gatebot.yaml
@@ -34,4 +34,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
     CMD ["python3", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/healthz', timeout=4)"]
 ENTRYPOINT ["tini", "--", "gatebot"]
-CMD ["serve"]
+CMD ["serve", "--host", "0.0.0.0"]
