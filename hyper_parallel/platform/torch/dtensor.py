@@ -44,9 +44,7 @@ class DTensor(Tensor):
     _op_name: ClassVar[str] = ""
 
     @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Entry of every torch API call that has a DTensor among its arguments."""
         handler = _HANDLERS.get(func)
         if handler is None:
@@ -164,19 +162,14 @@ class LostAlias(DTensor):
     _origin: tuple[DTensor, int | None, str]
 
     @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         """Check, then go on with an ordinary DTensor."""
         from hyper_parallel.dispatch.call import replace_tensors
 
         name = getattr(func, "__name__", "")
         kwargs = kwargs or {}
-        if args and isinstance(args[0], LostAlias) and _writes(name):
-            raise AliasLostError(
-                explain(name, "its target", "a tensor that shares memory with its base (or a clone of it)",
-                        f"a view made by {args[0]._origin[2]} on redistributed data")
-            )  # fmt: skip
+        _refuse_writes(name, args, kwargs)
+        lost: list[tuple[Any, DTensor]] = []
 
         def check(tensor: Any) -> Any:
             if not isinstance(tensor, LostAlias):
@@ -188,14 +181,50 @@ class LostAlias(DTensor):
                         explain(name, f"the base of a view made by {maker} on redistributed data",
                                 "unchanged since (use clone() of the view)", "a later in-place write")
                     )  # fmt: skip
-                same = tensor.as_subclass(DTensor)
-            same._layout = tensor._layout
+                same = attach(tensor, tensor._layout)
+            lost.append((tensor._origin, same))
             return same
 
-        if name in {"__get__", "__set__", "retain_grad", "register_hook", "requires_grad_", "backward"}:
+        if name in {"__set__", "retain_grad", "register_hook", "requires_grad_", "backward"}:
             return DTensor.__torch_function__(func, types, args, kwargs)
-        args, kwargs = replace_tensors((args, kwargs), check, lambda v: isinstance(v, Tensor))
-        return DTensor.__torch_function__(func, types, args, kwargs)
+        if name == "__get__":
+            lost = [(args[0]._origin, args[0])]
+        else:
+            args, kwargs = replace_tensors((args, kwargs), check, lambda v: isinstance(v, Tensor))
+        result = DTensor.__torch_function__(func, types, args, kwargs)
+        return replace_tensors(result, lambda value: _still_lost(value, lost), lambda v: type(v) is DTensor)
+
+
+def _refuse_writes(name: str, args: Any, kwargs: dict[str, Any]) -> None:
+    """A write to a lost alias would not reach its base.
+
+    Raises:
+        AliasLostError: the call writes to one.
+    """
+    writes = _writes(name) or kwargs.get("inplace") is True
+    targets = [args[0]] if args and writes else []
+    out = kwargs.get("out")
+    targets += list(out) if isinstance(out, list | tuple) else [out]
+    for target in targets:
+        if isinstance(target, LostAlias):
+            raise AliasLostError(
+                explain(name, "its target", "a tensor that shares memory with its base (or a clone of it)",
+                        f"a view made by {target._origin[2]} on redistributed data")
+            )  # fmt: skip
+
+
+def _still_lost(value: DTensor, lost: list[tuple[Any, DTensor]]) -> DTensor:
+    """A view of a lost alias is one too."""
+    from hyper_parallel.platform.torch.backend import PLATFORM
+
+    with Off():
+        for origin, source in lost:
+            if PLATFORM.shares_storage(source, value):
+                value = attach(value, value._layout)
+                value.__class__ = LostAlias
+                value._origin = origin  # type: ignore[attr-defined]
+                break
+    return value
 
 
 def _writes(name: str) -> bool:
