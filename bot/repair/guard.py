@@ -67,7 +67,7 @@ def judge(
     if not changes:
         found.append(because("guard-empty"))
     if len(changes) > caps.files:
-        found.append(because("guard-size", what=f"{len(changes)} > {caps.files} files"))
+        found.append(because("guard-size", what=f"{len(changes)} files, at most {caps.files}"))
     total = 0
     for change in changes:
         found += _judge_path(change, allowed)
@@ -79,7 +79,7 @@ def judge(
         found += _judge_content(change, secrets)
         total += changed_lines(change.old or b"", change.new)[0]
     if total > caps.lines:
-        found.append(because("guard-size", what=f"{total} > {caps.lines} lines"))
+        found.append(because("guard-size", what=f"{total} lines, at most {caps.lines}"))
     return tuple(found)
 
 

@@ -135,7 +135,7 @@ def _reproduced(jobs: list[_Job], before: tuple[Observation, ...], verifier: Ver
     for job in jobs:
         check = CHECKS[job.recipe.check]
         if check.name in verifier.missing:
-            why = f"{verifier.missing[check.name]} is not installed"
+            why = f"{verifier.missing[check.name]} is not installed or does not run here"
             result.refused.append((job.reported, because("check-unavailable", check=check.name, why=why)))
             continue
         job.seen = matches(check, job.located, before)

@@ -58,7 +58,9 @@ def take(step: Step, content: bytes, scene: Scene) -> bytes | Reason:
     try:
         edit = step.recipe.apply(content, step.findings[0], dataclasses.replace(scene, findings=step.findings))
     except ToolMissing as error:
-        return because("check-unavailable", check=step.recipe.check, why=f"{error} is not installed")
+        return because(
+            "check-unavailable", check=step.recipe.check, why=f"{error} is not installed or does not run here"
+        )
     except (SyntaxError, ValueError, RecursionError, CSTValidationError) as error:
         # Text that one parser takes and another does not, a letter the file's encoding lacks: nothing to be mended
         # here.
@@ -73,7 +75,7 @@ def accept(step: Step, content: bytes, edit: Edit) -> bytes | Reason:
     if edit.nature not in step.recipe.natures or not proves(edit.nature, content, edit.content, step.path):
         return because("unproven", nature=edit.nature.value)
     if not within(edit.span, content, edit.content):
-        return because("unproven", nature=f"{edit.span[0]}-{edit.span[1]}")
+        return because("unproven", nature=f"lines {edit.span[0]} to {edit.span[1]}")
     if is_read_only(step.path) and not holds_for_read_only(content, edit.content, step.path):
         return because("read-only", file=step.path)
     return edit.content

@@ -16,10 +16,12 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from dataclasses import dataclass
 
 from bot.texts import render
-from bot.texts.repair import TEXTS
+from bot.texts.repair import PHRASES, TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,37 @@ class Reason:
         Raises:
             TextError: For an unknown ``text_id``, language or field: a bug of ours.
         """
-        return render(f"repair.{self.text_id}", language, **dict(self.values))
+        return render(f"repair.{self.text_id}", language, **self._fields(language))
 
     def plain(self, language: str = "zh") -> str:
         """The sentence for a terminal or a log, without Markdown's escapes."""
-        return TEXTS[f"repair.{self.text_id}"][language.partition("-")[0]].format_map(dict(self.values))
+        return TEXTS[f"repair.{self.text_id}"][language.partition("-")[0]].format_map(self._fields(language))
+
+    def _fields(self, language: str) -> dict[str, str]:
+        if not language.startswith("zh"):
+            return dict(self.values)
+        return {name: in_chinese(value) for name, value in self.values}
+
+
+@functools.cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    found = []
+    for english, chinese in PHRASES.items():
+        if "{0}" in english:
+            pattern = re.sub(r"\\\{(\d)\\\}", r"(?P<a\1>.+?)", re.escape(english))
+            found.append((re.compile(pattern, re.DOTALL), chinese))
+    return tuple(found)
+
+
+def in_chinese(value: str) -> str:
+    """A part of a sentence in Chinese; names, paths and words of tools stay as they are."""
+    if value in PHRASES:
+        return PHRASES[value]
+    for pattern, chinese in _patterns():
+        match = pattern.fullmatch(value)
+        if match is not None:
+            return chinese.format(*(match[f"a{number}"] for number in range(len(match.groups()))))
+    return value
 
 
 def because(text_id: str, **values: str) -> Reason:

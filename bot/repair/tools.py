@@ -155,6 +155,20 @@ def run_tool(
         return ToolResult(process.returncode, paths[1].read_bytes(), paths[2].read_bytes())
 
 
+def started(result: ToolResult, tool: str, *codes: int) -> ToolResult:
+    """The result, if the checker ended with one of its ordinary codes.
+
+    Raises:
+        ToolMissing: It did not really run (not executable here, a library is missing, it crashed): silence would read
+        as
+            "no findings".
+    """
+    if result.code not in codes:
+        said = result.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:120]
+        raise ToolMissing(f"{tool} (exit status {result.code}: {said})")
+    return result
+
+
 def _wait(process: subprocess.Popen[bytes], name: str, output: Path, cancel: CancelToken, timeout: float) -> None:
     deadline = time.monotonic() + timeout
     pause = 0.005

@@ -33,6 +33,7 @@ from bot.repair import hostgit
 from bot.repair.task import RepairTask
 
 _FETCH_SECONDS: Final = 900.0
+_PACK_LIMIT: Final = 50
 # Highest precedence of all attribute sources: a .gitattributes in the pull request can neither convert line ends or
 # encodings
 # (we would commit more than we edited) nor name a filter or diff driver.
@@ -106,13 +107,17 @@ class Workspace:
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether a reported path can be a tracked path: relative, normal, outside ``.git``."""
+    """Whether a reported path can be a tracked path: relative, normal, outside ``.git``.
+
+    Nor may it look like an option or a response file: pylint forgets about ``--``, and clang-format reads ``@file``.
+    """
     parts = PurePosixPath(path).parts
     return bool(
         path
         and "\\" not in path
         and "\0" not in path
-        and not path.startswith("/")
+        and not path.startswith(("/", "-", "@"))
+        and path.isprintable()
         and str(PurePosixPath(path)) == path
         and not any(part in {"..", "."} or part.lower() == ".git" for part in parts)
     )
@@ -190,6 +195,19 @@ def has_commit(mirror: Path, sha: str) -> bool:
     return hostgit.run(["cat-file", "-e", f"{sha}^{{commit}}"], cwd=mirror, git_dir=mirror, check=False).code == 0
 
 
+def _head_ref(task: RepairTask) -> str:
+    key = hashlib.sha256(f"{task.push_url}\0{task.head_ref}".encode()).hexdigest()[:16]
+    return f"refs/gatebot/heads/{key}"
+
+
+def _forget_head(task: RepairTask, mirror: Path) -> None:
+    """Drop the source branch's ref, so that closed pull requests do not pile up, and pack what many fetches left."""
+    hostgit.run(["update-ref", "-d", _head_ref(task)], cwd=mirror, git_dir=mirror, check=False)
+    if len(list((mirror / "objects" / "pack").glob("*.pack"))) > _PACK_LIMIT:
+        # Prunes only what has been unreachable for two weeks: work trees that are open now lose nothing.
+        hostgit.run(["gc", "--quiet"], cwd=mirror, git_dir=mirror, check=False, timeout=_FETCH_SECONDS)
+
+
 def fetch_head(task: RepairTask, mirror: Path) -> None:
     """Bring the source branch and the target branch into the mirror.
 
@@ -199,7 +217,6 @@ def fetch_head(task: RepairTask, mirror: Path) -> None:
         HeadMoved: The head is no longer to be had.
         RetryLater, NoRight, TellOperator: by remedy.
     """
-    key = hashlib.sha256(f"{task.push_url}\0{task.head_ref}".encode()).hexdigest()[:16]
     sources = (
         (task.push_url, f"refs/heads/{task.head_ref}"),
         (task.clone_url, f"refs/merge-requests/{task.number}/head"),
@@ -210,7 +227,7 @@ def fetch_head(task: RepairTask, mirror: Path) -> None:
         if has_commit(mirror, task.head_sha):
             break
         try:
-            _fetch(task, mirror, url, ref, f"refs/gatebot/heads/{key}")
+            _fetch(task, mirror, url, ref, _head_ref(task))
         except (NotFound, hostgit.NoRight) as error:
             trouble = error
     if not has_commit(mirror, task.head_sha):
@@ -294,6 +311,7 @@ def open_workspace(task: RepairTask) -> Iterator[Workspace]:
             shutil.rmtree(root, ignore_errors=True)
             with _locked(guard):
                 if (mirror / "HEAD").exists():
+                    _forget_head(task, mirror)
                     hostgit.run(["worktree", "prune", "--expire=now"], cwd=mirror, git_dir=mirror, check=False)
 
 

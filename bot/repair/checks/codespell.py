@@ -24,7 +24,7 @@ from typing import Final
 
 from bot.gate.finding import Finding
 from bot.repair.checks.base import Check, CheckContext, Observation
-from bot.repair.tools import run_tool
+from bot.repair.tools import run_tool, started
 
 ALLOW_LIST: Final = ".jenkins/rules/codespell/codespell.allow"
 _LINE: Final = re.compile(r"^(?P<path>.+?):(?P<line>\d+): (?P<word>\S+) ==> (?P<candidates>.+)$")
@@ -51,9 +51,8 @@ def _run(files: tuple[str, ...], context: CheckContext) -> tuple[Observation, ..
             words.write_bytes(allow)
             argv += ["--ignore-words", str(words)]
         full = [str(context.root / name) for name in files]
-        result = run_tool(
-            [*argv, "--", *full], tree=Path(directory), cancel=context.cancel, visible=[str(context.root)]
-        )
+        ran = run_tool([*argv, "--", *full], tree=Path(directory), cancel=context.cancel, visible=[str(context.root)])
+        result = started(ran, "codespell", 0, 65)
     found = []
     prefix = f"{context.root}/"
     for line in result.stdout.decode("utf-8", "replace").splitlines():

@@ -30,8 +30,8 @@ _CPP_FILES: Final = (".cc", ".cpp", ".cxx")
 
 
 def missing_fields(text: str) -> tuple[str, ...]:
-    """Fields without a line ``Field:`` (exact case) in a docstring or in the text of a ``///`` block."""
-    return tuple(field for field in FIELDS if not re.search(rf"^[ \t]*{field}:", text, re.MULTILINE))
+    """Fields without a line ``Field:`` (exact case) and words behind it, in a docstring or a ``///`` block."""
+    return tuple(field for field in FIELDS if not re.search(rf"^[ \t]*{field}:\s*\S", text, re.MULTILINE))
 
 
 def python_tests(source: bytes) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:

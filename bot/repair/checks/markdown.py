@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.repair.checks.base import Check, CheckContext, Observation, same_place
-from bot.repair.tools import CancelToken, find_tool, run_tool
+from bot.repair.tools import CancelToken, find_tool, run_tool, started
 
 _LINE: Final = re.compile(
     r"^(?P<file>f\d+\.md):(?P<line>\d+)(?::\d+)? (?:error |warning )?(?P<rule>MD\d{3})\S* (?P<message>.*)$"
@@ -69,7 +69,7 @@ def lint(
             names.append(f"f{number}.md")
             (root / names[-1]).write_bytes(content)
         argv = [tool, "--config", "gate.markdownlint-cli2.jsonc", *(["--fix"] if fix else []), *names]
-        result = run_tool(argv, tree=root, cancel=cancel, writable=fix)
+        result = started(run_tool(argv, tree=root, cancel=cancel, writable=fix), "markdownlint-cli2", 0, 1)
         after = [(root / name).read_bytes() for name in names]
     found = []
     for line in result.stderr.decode("utf-8", "replace").splitlines():

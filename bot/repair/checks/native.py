@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from bot.gate.finding import Finding
 from bot.repair.checks.base import Check, CheckContext, Observation, same_place
-from bot.repair.tools import CancelToken, find_tool, run_tool
+from bot.repair.tools import CancelToken, find_tool, run_tool, started
 
 CLANG_FORMAT_STYLE: Final = ".clang-format"
 _CXX: Final = frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hxx", ".cu", ".cuh"})
@@ -61,7 +61,9 @@ def _clang_format(files: tuple[str, ...], context: CheckContext) -> tuple[Observ
         rules = Path(directory) / "style"
         rules.write_bytes(style)
         argv = [find_tool("clang-format"), f"--style=file:{rules}", "--dry-run", "--ferror-limit=0", "-Werror", *files]
-        result = run_tool(argv, tree=context.root, cancel=context.cancel, visible=[directory])
+        result = started(
+            run_tool(argv, tree=context.root, cancel=context.cancel, visible=[directory]), "clang-format", 0, 1
+        )
     found = {(match["file"], int(match["line"])) for match in _CLANG.finditer(result.stderr.decode("utf-8", "replace"))}
     text = "code does not match clang-format"
     return tuple(
@@ -73,7 +75,7 @@ def _clang_format(files: tuple[str, ...], context: CheckContext) -> tuple[Observ
 
 def _cpplint(files: tuple[str, ...], context: CheckContext) -> tuple[Observation, ...]:
     argv = [sys.executable, "-I", find_tool("cpplint"), "--quiet", "--linelength=120", *files]
-    result = run_tool(argv, tree=context.root, cancel=context.cancel)
+    result = started(run_tool(argv, tree=context.root, cancel=context.cancel), "cpplint", 0, 1)
     return tuple(
         Observation("Check_Cpplint", match["rule"], match["file"], int(match["line"]), "", match["message"])
         for match in _CPPLINT.finditer(result.stderr.decode("utf-8", "replace"))
@@ -82,7 +84,7 @@ def _cpplint(files: tuple[str, ...], context: CheckContext) -> tuple[Observation
 
 def _cmakelint(files: tuple[str, ...], context: CheckContext) -> tuple[Observation, ...]:
     argv = [sys.executable, "-I", find_tool("cmakelint"), "--config=None", "--linelength=120", *files]
-    result = run_tool(argv, tree=context.root, cancel=context.cancel)
+    result = started(run_tool(argv, tree=context.root, cancel=context.cancel), "cmakelint", 0, 1)
     text = (result.stdout + b"\n" + result.stderr).decode("utf-8", "replace")
     return tuple(
         Observation("Check_Cmakelint", match["rule"], match["file"], int(match["line"]), "", match["message"])
@@ -98,7 +100,7 @@ def shellcheck_comments(content: bytes, cancel: CancelToken) -> list[dict[str, A
     """
     with tempfile.TemporaryDirectory(prefix="gatebot-shell-") as directory:
         argv = [find_tool("shellcheck"), "--norc", "--format=json1", "-"]
-        result = run_tool(argv, tree=Path(directory), cancel=cancel, stdin=content)
+        result = started(run_tool(argv, tree=Path(directory), cancel=cancel, stdin=content), "shellcheck", 0, 1)
     comments: list[dict[str, Any]] = json.loads(result.stdout or b"{}").get("comments", [])
     return comments
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from bot.gate.finding import Finding
 from bot.repair.checks.base import Check, CheckContext, Observation
-from bot.repair.tools import find_tool, run_tool
+from bot.repair.tools import find_tool, run_tool, started
 
 RULES: Final = ("ANN201", "ANN202", "ANN204", "ANN205", "ANN206")
 
@@ -29,7 +29,7 @@ RULES: Final = ("ANN201", "ANN202", "ANN204", "ANN205", "ANN206")
 def _run(files: tuple[str, ...], context: CheckContext) -> tuple[Observation, ...]:
     argv = [find_tool("ruff"), "check", "--isolated", "--no-cache", "--ignore-noqa", f"--select={','.join(RULES)}"]
     argv += ["--output-format=json", "--exit-zero", *files]
-    result = run_tool(argv, tree=context.root, cancel=context.cancel)
+    result = started(run_tool(argv, tree=context.root, cancel=context.cancel), "ruff", 0)
     items: list[dict[str, Any]] = json.loads(result.stdout or b"[]")
     prefix = f"{context.root}/"
     return tuple(

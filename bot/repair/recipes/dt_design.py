@@ -138,6 +138,9 @@ def _completed_body(literal: _Literal, pad: str, newline: str, fields: dict[str,
             if not re.search(rf"^[ \t]*{field}:", body, re.MULTILINE)
             else body
         )
+    for field in missing_fields(body):  # the word and its colon are there, but nothing behind them
+        text = fields[field].replace("\\", "\\\\")
+        body = re.sub(rf"^([ \t]*{field}:)[ \t]*$", rf"\g<1> {text}", body, flags=re.MULTILINE)
     rows = [split_end(line)[0] for line in split_lines(body)] or [""]
     while len(rows) > 1 and not rows[-1].strip():
         rows.pop()

@@ -217,7 +217,7 @@ def _reformat(source: Source, number: int, limit: int, path: str) -> Edit | Reas
     except (SyntaxError, ValueError) as error:
         return because("unreadable", file=path, why=str(error))
     except ToolMissing:
-        return because("check-unavailable", check="ruff", why="ruff is not installed")
+        return because("check-unavailable", check="ruff", why="ruff is not installed or does not run here")
     place = _statement(tree, number)
     if place is None:
         return because("not-found-here", line=str(number), what="a statement")

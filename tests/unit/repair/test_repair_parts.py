@@ -16,13 +16,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+import bot.repair
 from bot.errors import GateBotError, NotFound, RetryLater, TellOperator
 from bot.gate.finding import Finding
 from bot.repair.checks.base import Observation
@@ -32,7 +35,7 @@ from bot.repair.commit import message_of, subject_of
 from bot.repair.hostgit import GitResult, NoRight, failure, login, redact, run
 from bot.repair.paths import locate, match_path
 from bot.repair.plan import steps_for
-from bot.repair.reason import Reason, because
+from bot.repair.reason import Reason, because, in_chinese
 from bot.repair.recipes.registry import RECIPES, recipe_for
 from bot.repair.task import Credentials, RepairTask
 from bot.repair.tools import Cancelled, CancelToken, ToolMissing, find_tool, jail_works, run_tool
@@ -118,7 +121,24 @@ def test_a_test_design_finding_is_located_by_its_name() -> None:
     assert isinstance(both, Reason)
 
 
-@pytest.mark.parametrize("path", ["", "/a", "../a", "a/../b", ".git/a", "a/.GIT/b", "a//b", "a\\b", "a\0b", "./a"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/a",
+        "../a",
+        "a/../b",
+        ".git/a",
+        "a/.GIT/b",
+        "a//b",
+        "a\\b",
+        "a\0b",
+        "./a",
+        "--init-hook=x.py",
+        "@x.cc",
+        "a\nb",
+    ],
+)
 def test_unsafe_paths(path: str) -> None:
     assert not is_safe_path(path)
 
@@ -288,3 +308,45 @@ def test_without_bubblewrap_a_checker_still_gets_an_empty_environment(
     assert result.code == 0
     assert b"hunter2" not in result.stdout
     assert b"GITCODE" not in result.stdout
+
+
+def _parts_of_sentences() -> set[str]:
+    """English parts that the code hands to ``because``, with what varies as ``{0}``, ``{1}``."""
+    found = set()
+    for path in sorted(Path(bot.repair.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in {"because", "line_at"}
+            ):
+                values = [item.value for item in node.keywords] + (node.args[2:] if node.func.id == "line_at" else [])
+                found |= {text for value in values if (text := _template(value))}
+    return found
+
+
+def _template(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        numbers = iter(range(9))
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else f"{{{next(numbers)}}}" for part in node.values
+        )
+    return ""
+
+
+def test_every_part_of_a_sentence_is_there_in_chinese() -> None:
+    # What consists of signs and names only reads the same in both languages.
+    prose = {text for text in _parts_of_sentences() if re.search(r"[a-z]{2,} [a-z]{2,}", text)}
+    filled = {text.format("A", "B", "C") for text in prose} - {"import a, b"}
+    assert {text for text in filled if in_chinese(text) == text} == set()
+    assert len(prose) > 60
+
+
+def test_a_reason_is_chinese_throughout() -> None:
+    reason = because("unsafe", why="the function changes items, so calls may share it on purpose")
+    assert reason.plain("zh") == "无法保证行为不变：函数会修改 items，可能有意在多次调用之间共享"
+    acts = because("import-side-effect", name="src.ops", why="src/ops.py: line 3 registers Add")
+    assert acts.plain("zh") == "导入 src.ops 可能有副作用（src/ops.py：第 3 行注册了 Add）。"
+    assert acts.plain("en") == "Importing src.ops may have side effects (src/ops.py: line 3 registers Add)."
