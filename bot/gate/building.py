@@ -117,9 +117,7 @@ def _bypass(case: Case, ctx: Context, build: BuildFacts) -> Step:
     noted = event(case, ctx.now, "gate.event.bypass", build=build.number)
     if ctx.own:
         return try_again(noted, ctx, "bypass", reason="gate.reason.bypass", build=build.number)
-    if not ctx.has(ctx.policy.labels.check_pass):
-        return begin_round(noted, ctx, forced=case.forced)
-    return Step(enter(noted, Phase.LABELS, ctx.now))
+    return Step(enter(noted, Phase.LABELS, ctx.now))  # which goes back to phase one where pr-check-pass is gone
 
 
 def _green(case: Case, ctx: Context, build: BuildFacts) -> Step:

@@ -66,8 +66,9 @@ class Step:
     again: bool = False
 
     def then(self, later: Step) -> Step:
-        """This step followed by another one, which worked on this one's case."""
-        return Step(later.case, self.actions + later.actions, later.wake_at, self.again or later.again)
+        """This step followed by another one, which worked on this one's case; its wish for a wake-up counts if any."""
+        wake_at = later.wake_at or self.wake_at
+        return Step(later.case, self.actions + later.actions, wake_at, self.again or later.again)
 
     def acting(self, *actions: AnyAction) -> Step:
         """The same with more actions."""

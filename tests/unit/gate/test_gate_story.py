@@ -386,3 +386,77 @@ def test_circuit_breaker(glass: Any, judged: Any) -> None:
     glass.to_building()
     glass.red(judged("infrastructure"))
     assert glass.case.reason == "gate.reason.budget"
+
+
+def test_own_gate_never_starts_on_an_incomplete_description(glass: Any) -> None:
+    glass.policy = Policy(owner="self")
+    glass.complete = False
+    glass.wake()
+    glass.labels("pr-check-fail")
+    glass.wake(5, commands=(glass.command("check-pr"),))
+    assert glass.did() == ["reply"]
+    assert glass.case.phase is Phase.DESCRIPTION
+
+
+def test_a_command_after_the_ceiling_buys_no_further_commit(glass: Any, judged: Any) -> None:
+    glass.to_building()
+    glass.case = glass.case.model_copy(update={"patch_attempts": 2})
+    glass.red(judged(repairable=True))
+    assert glass.case.outcome is Outcome.PATCH_CEILING
+    glass.request("retest")
+    glass.wake(5)
+    assert (glass.case.outcome, glass.case.patch_attempts) == (None, 2)
+    glass.wake(5, commands=(glass.command("autofix"),), build=glass.build(None, number=42))
+    glass.red(judged(repairable=True), number=42)
+    assert glass.case.outcome is Outcome.PATCH_CEILING
+    glass.pr["head_sha"] = "b" * 40
+    glass.wake(5, build=glass.build("FAILURE", number=42))
+    assert glass.case.patch_attempts == 0, "a person read the report and pushed"
+
+
+def test_repair_without_result_ends_with_a_human(glass: Any, judged: Any) -> None:
+    glass.to_building()
+    glass.red(judged(repairable=True))
+    waited = 0.0
+    while glass.case.outcome is None:
+        waited += waits(glass)
+        glass.wake(waits(glass), build=glass.build("FAILURE"))
+    assert (glass.case.reason, waited) == ("gate.reason.repair_slow", 1800)
+
+
+def test_forgotten_description_ends_after_two_weeks(glass: Any) -> None:
+    glass.complete = False
+    glass.wake()
+    waited = 0.0
+    while glass.case.outcome is None:
+        waited += waits(glass)
+        glass.wake(waits(glass))
+    assert (glass.case.reason, waited) == ("gate.reason.description_stale", 14 * 86400)
+
+
+def test_a_persons_retest_on_a_stale_label_waits_for_the_check(glass: Any) -> None:
+    glass.labels("pr-check-pass")
+    glass.wake()
+    glass.now += timedelta(seconds=5)
+    glass.request("retest")
+    glass.wake(5)
+    assert glass.case.phase is Phase.CHECKING
+    glass.wake(60, build=glass.build(None))
+    assert (glass.case.phase, glass.did()) == (Phase.BUILDING, [])
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("help", "| `/stop` | 停止处理这个 PR | PR 作者或更高权限 |"),
+        ("diagnose", "还没有找到这个 PR 的构建"),
+    ],
+)
+def test_answers_to_questions(glass: Any, command: str, shown: str) -> None:
+    asked = glass.command(command, author="x", role="anyone")
+    glass.wake(commands=(asked,))
+    (answer,) = [action for action in glass.last.actions if isinstance(action, Reply)]
+    assert shown in answer.body
+    assert answer.to_note == asked.note_id
+    glass.wake(1, commands=(asked,))
+    assert glass.did() == [], "the same comment delivered twice is answered once"
