@@ -28,7 +28,7 @@ from weakref import WeakValueDictionary
 
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.mesh import DeviceMesh
-from hyper_parallel.placements import P_SUM, R, Partial, Placement, Replicate, Shard, StridedShard
+from hyper_parallel.placements import P_SUM, Partial, Placement, R, Replicate, Shard, StridedShard
 
 _LAYOUTS: WeakValueDictionary[tuple[Any, ...], Layout] = WeakValueDictionary()
 Map = int | tuple[int, ...]
@@ -53,6 +53,7 @@ class Layout:
     dim_axes: tuple[tuple[int, ...], ...]
 
     def __new__(cls, mesh: DeviceMesh, placements: Sequence[Placement], shape: Sequence[int]) -> Layout:
+        """The layout; the same object for equal arguments."""
         key = (mesh, tuple(placements), tuple(shape))
         known = _LAYOUTS.get(key)
         if known is not None:
@@ -126,7 +127,7 @@ class Layout:
 
     @cached_property
     def tensor_map(self) -> tuple[Map, ...]:
-        """Per tensor dim the axis ids (counted from the right) that cut it; -1: none; a tuple: several, outermost first."""
+        """Per tensor dim the ids (from the right) of the axes that cut it: -1 none, a tuple several, outermost first."""
         last = self.mesh.ndim - 1
         return tuple(_unwrap(tuple(last - a for a in axes), -1) for axes in self.dim_axes)
 
@@ -172,9 +173,7 @@ class Layout:
     @cached_property
     def grad(self) -> Layout:
         """Layout of the gradient: a pending sum has a replicated one, other reductions a partial sum of terms."""
-        places = [
-            p if not isinstance(p, Partial) else (R if p.reduce_op == "sum" else P_SUM) for p in self.placements
-        ]
+        places = [p if not isinstance(p, Partial) else (R if p.reduce_op == "sum" else P_SUM) for p in self.placements]
         return Layout(self.mesh, places, self.shape)
 
     def slices_at(self, coordinate: Sequence[int]) -> list[tuple[int, int]]:
@@ -267,7 +266,9 @@ def normalize_placements(placements: Sequence[Placement], ndim: int, mesh_ndim: 
     return tuple(result)
 
 
-def _intern(mesh: DeviceMesh, placements: tuple[Placement, ...], shape: tuple[int, ...], raw: tuple[Any, ...]) -> Layout:
+def _intern(
+    mesh: DeviceMesh, placements: tuple[Placement, ...], shape: tuple[int, ...], raw: tuple[Any, ...]
+) -> Layout:
     shape = tuple(int(n) for n in shape)
     placements = normalize_placements(placements, len(shape), mesh.ndim)
     key = (mesh, placements, shape)

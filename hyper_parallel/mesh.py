@@ -53,6 +53,7 @@ class DeviceMesh:
         ranks: Sequence[int] | None = None,
         rank: int | None = None,
     ) -> DeviceMesh:
+        """The mesh; the same object for equal arguments."""
         shape = tuple(int(n) for n in mesh_shape)
         names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         count = math.prod(shape)

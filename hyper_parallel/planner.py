@@ -154,9 +154,7 @@ def _moves(here: Layout, dst: Layout, dims: list[int]) -> Iterator[Step]:
             elif isinstance(placement, Partial):
                 scatter = isinstance(target, Shard)
                 price = share if scatter else 2 * share
-                yield Step(
-                    "reduce_scatter" if scatter else "all_reduce", axis, here, after, price, placement.reduce_op
-                )
+                yield Step("reduce_scatter" if scatter else "all_reduce", axis, here, after, price, placement.reduce_op)
             elif isinstance(target, Replicate):
                 yield Step("all_gather", axis, here, after, volume * float(peers - 1))
             else:

@@ -19,8 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 from hyper_parallel.layout import Layout, chunk_of
-from hyper_parallel.planner import Step, peers_sizes, plan
 from hyper_parallel.placements import Shard
+from hyper_parallel.planner import Step, peers_sizes, plan
 
 
 def redistribute_local(platform: Any, local: Any, src: Layout, dst: Layout) -> Any:

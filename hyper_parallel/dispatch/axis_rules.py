@@ -96,8 +96,7 @@ class AxisRuleOp(DistributedOp):
             per_axis.append(ranked[:KEPT_PER_AXIS])
         for choice in itertools.islice(itertools.product(*per_axis), MAX_COMBINATIONS):
             yield tuple(
-                _ordered(call, layout, [inputs[slot] for inputs in choice])
-                for slot, layout in enumerate(call.layouts)
+                _ordered(call, layout, [inputs[slot] for inputs in choice]) for slot, layout in enumerate(call.layouts)
             )
 
     def _rules(self, call: OpCall, outputs: int) -> list[AxisRule]:

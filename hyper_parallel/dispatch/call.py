@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from hyper_parallel.errors import LayoutError, explain
@@ -130,7 +130,7 @@ REQUIRED = object()
 _SYNONYMS = {"self": "input", "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"}
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse_signature(text: str) -> Signature:
     """Parse a signature; defaults are Python literals."""
     import ast

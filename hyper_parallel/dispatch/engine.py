@@ -122,7 +122,9 @@ class Engine:
         given = [v for v in values if isinstance(v, Layout)]
         paths = [path for path, _ in found]
         if len(given) != len(found):
-            raise LayoutError(explain(op.op_name, "layouts in cache_values", f"{len(found)}, one per tensor", len(given)))
+            raise LayoutError(
+                explain(op.op_name, "layouts in cache_values", f"{len(found)}, one per tensor", len(given))
+            )
         try:
             return self._build(op, func, paths, given, given, values, inplace, "")
         except _REFUSALS as error:

@@ -114,7 +114,9 @@ class Registry:
         try:
             return importlib.import_module(f"hyper_parallel.ops.{file}")
         except ModuleNotFoundError as error:
-            raise ValueError(f"For {name}, distributed_op_file should be an existing module, but got {file!r}.") from error
+            raise ValueError(
+                f"For {name}, distributed_op_file should be an existing module, but got {file!r}."
+            ) from error
 
 
 def _env_paths(variable: str) -> list[str]:
@@ -126,7 +128,9 @@ def _merge(entries: dict[str, dict[str, Any]], file: Path) -> None:
 
     content = yaml.load(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
     if not isinstance(content, dict):
-        raise ValueError(f"For {file.name}, the content should be a mapping of operator names, but got {content!r:.80}.")
+        raise ValueError(
+            f"For {file.name}, the content should be a mapping of operator names, but got {content!r:.80}."
+        )
     default = content.pop("__default__", {}) or {}
     for name, entry in content.items():
         if name in entries:
@@ -134,7 +138,9 @@ def _merge(entries: dict[str, dict[str, Any]], file: Path) -> None:
         merged = {**default, **(entry or {})}
         missing = {"distributed_op_class", "distributed_op_file"} - set(merged)
         if missing:
-            raise ValueError(f"For {name} in {file.name}, keys should include {sorted(missing)}, but got {sorted(merged)}.")
+            raise ValueError(
+                f"For {name} in {file.name}, keys should include {sorted(missing)}, but got {sorted(merged)}."
+            )
         entries[str(name)] = merged
 
 

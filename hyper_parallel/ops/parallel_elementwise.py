@@ -67,7 +67,7 @@ class ElementWiseWithPartialDistributedOp(ElementWiseDistributedOp):
     """Element-wise functions that are linear in some way.
 
     YAML key `linear` tells which:
-        any    – one tensor in, value unchanged (clone, detach, contiguous, where no arithmetic happens): every reduction;
+        any    – one tensor in, values unchanged (clone, detach, contiguous): every reduction;
         one    – one tensor in, odd and additive (neg, real, conj): sum and avg;
         sum    – additive in all tensors together (add, sub, where's branches): all of them pending; `avg` also beside
                  replicated ones and scalars;
@@ -120,7 +120,7 @@ class ElementWiseWithPartialDistributedOp(ElementWiseDistributedOp):
 
 
 class CastDistributedOp(ElementWiseWithPartialDistributedOp):
-    """to(dtype or device): a pending sum stays pending only where the new dtype is floating (rounding is not additive)."""
+    """to(dtype or device): a pending sum stays pending only if the new dtype is floating: rounding is not additive."""
 
     def partial_rules(self, call: OpCall) -> Iterator[AxisRule]:
         """See the base class."""

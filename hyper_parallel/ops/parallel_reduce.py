@@ -14,8 +14,8 @@
 # ============================================================================
 """Reductions: over dims that no axis cuts they are local; over cut dims they stay pending (sum) or combine the parts.
 
-Parts are combined by gathering each rank's small result and reducing it again with the same function, which is exact for
-every function used here and has the right gradient at ties, zeros and infinities.
+Parts are combined by gathering each rank's small result and reducing it again with the same function, which is exact
+for every function used here and has the right gradient at ties, zeros and infinities.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class GatherReduceDistributedOp(ReduceDistributedOp):
 
 
 class NormDistributedOp(GatherReduceDistributedOp):
-    """vector norms: the norm of the parts' norms; `ord` 0 adds the parts' counts, ±inf and others need no special care."""
+    """vector norms: the norm of the parts' norms; `ord` 0 adds the parts' counts; ±inf and negative are gathered."""
 
     signature: ClassVar[str] = "input, ord=2, dim=None, keepdim=False, *, dtype=None"
 
@@ -351,7 +351,7 @@ class ArgExtreme:
             raise LayoutError(explain("max", "the reduced dim", "not empty", layout.shape))
         self.platform, self.layout, self.dim, self.largest = platform, layout, dim, largest
         self.offset = layout.local_offset[dim]
-        self.axes = [a for a in layout.dim_axes[dim]]
+        self.axes = list(layout.dim_axes[dim])
 
     def values_and_index(self, x: Any, keep: bool) -> tuple[Any, Any]:
         """Extreme values and global indices, on every rank of the cutting axes."""

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Views: reshape, dims moved, added, dropped, expanded. Values do not change, so every pending reduction goes through."""
+"""Views: reshape, dims moved, added, dropped, expanded. Values do not change, so pending reductions go through."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ViewDistributedOp(AxisRuleOp):
 
 
 class PermuteDistributedOp(ViewDistributedOp):
-    """Dims in another order. YAML key `kind`: transpose, t, permute, movedim, matrix (last two swapped), reverse (T)."""
+    """Dims in another order. YAML key `kind`: transpose, t, permute, movedim, matrix (last two), reverse (T)."""
 
     signature: ClassVar[str] = "input, *dims"
 
@@ -275,7 +275,7 @@ class ReshapeDistributedOp(AxisRuleOp):
 
 
 def leading_pairs(shape: Shape, out: Shape) -> list[tuple[int, int]]:
-    """(input dim, output dim) that lead the same group of elements: only dims of size 1 lie before them in the group."""
+    """(input dim, output dim) that lead the same group of elements: only dims of size 1 lie before them in it."""
     if 0 in shape:
         return []
     pairs = []
@@ -305,7 +305,9 @@ def leading_pairs(shape: Shape, out: Shape) -> list[tuple[int, int]]:
 def _same_cut(shape: Shape, source: int, out: Shape, target: int, parts: int) -> bool:
     """Whether cutting both dims in `parts` gives the same elements to every part."""
     inner, outer = math.prod(shape[source + 1 :]), math.prod(out[target + 1 :])
-    return [n * inner for n in chunk_sizes(shape[source], parts)] == [n * outer for n in chunk_sizes(out[target], parts)]
+    return [n * inner for n in chunk_sizes(shape[source], parts)] == [
+        n * outer for n in chunk_sizes(out[target], parts)
+    ]
 
 
 def _elements(layout: Layout, place: Sequence[int]) -> list[tuple[int, int]]:

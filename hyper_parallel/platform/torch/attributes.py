@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""What a DTensor says about itself: shape and the like come from the layout, most other attributes from the local part."""
+"""What a DTensor says about itself: shape and the like come from the layout, the rest from the local part."""
 
 from __future__ import annotations
 
@@ -27,16 +27,23 @@ from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, redi
 
 Tensor = torch.Tensor
 
+# fmt: off
 NATIVE = frozenset(
-    "dtype device requires_grad is_leaf grad_fn output_nr retains_grad volatile _version _backward_hooks "
-    "_post_accumulate_grad_hooks _base _cdata name names itemsize is_sparse is_sparse_csr is_quantized is_meta is_cpu "
-    "is_cuda is_xpu is_mps is_hpu is_ipu is_vulkan is_xla is_mtia is_maia is_ort is_mkldnn is_nested layout grad_dtype "
-    "element_size is_floating_point is_complex is_signed is_conj is_neg is_inference is_contiguous data_ptr storage "
-    "untyped_storage storage_offset storage_type _typed_storage is_shared share_memory_ is_pinned get_device "
-    "retain_grad requires_grad_ detach_ result_type _has_compatible_shallow_copy_type has_names __setstate__ _is_view "
-    "register_post_accumulate_grad_hook has_torch_function sparse_dim dense_dim type_as_native is_coalesced "
-    "_clear_non_serializable_cached_data is_distributed is_set_to _is_zerotensor _dimI _dimV".split()
+    {
+        "dtype", "device", "requires_grad", "is_leaf", "grad_fn", "output_nr", "retains_grad", "volatile", "_version",
+        "_backward_hooks", "_post_accumulate_grad_hooks", "_base", "_cdata", "name", "names", "itemsize", "is_sparse",
+        "is_sparse_csr", "is_quantized", "is_meta", "is_cpu", "is_cuda", "is_xpu", "is_mps", "is_hpu", "is_ipu",
+        "is_vulkan", "is_xla", "is_mtia", "is_maia", "is_ort", "is_mkldnn", "is_nested", "layout", "grad_dtype",
+        "element_size", "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_inference",
+        "is_contiguous", "data_ptr", "storage", "untyped_storage", "storage_offset", "storage_type", "_typed_storage",
+        "is_shared", "share_memory_", "is_pinned", "get_device", "retain_grad", "requires_grad_", "detach_",
+        "result_type", "_has_compatible_shallow_copy_type", "has_names", "__setstate__", "_is_view",
+        "register_post_accumulate_grad_hook", "has_torch_function", "sparse_dim", "dense_dim", "type_as_native",
+        "is_coalesced", "_clear_non_serializable_cached_data", "is_distributed", "is_set_to", "_is_zerotensor",
+        "_dimI", "_dimV",
+    }
 )
+# fmt: on
 
 
 def run_natively(func: Any, types: Any, args: Any, kwargs: Any) -> Any:

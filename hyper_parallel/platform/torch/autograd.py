@@ -48,9 +48,7 @@ def prepare(outputs: Sequence[Tensor], grads: Sequence[Any], create_graph: bool)
             continue
         layout = output._layout
         keep_sum = not create_graph and grad is None
-        places = [
-            R if isinstance(p, Partial) and not (keep_sum and p == P_SUM) else p for p in layout.placements
-        ]
+        places = [R if isinstance(p, Partial) and not (keep_sum and p == P_SUM) else p for p in layout.placements]
         if grad is None and layout.numel == 1:
             places = [R if p.is_shard() else p for p in places]
         if tuple(places) != layout.placements:

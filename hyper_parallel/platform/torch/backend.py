@@ -63,7 +63,9 @@ class TorchPlatform(Kernels):
             return
         if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
             raise RuntimeError(
-                explain("init_device_mesh", "the job", f"started with {size} ranks (torchrun)", "no RANK and WORLD_SIZE")
+                explain(
+                    "init_device_mesh", "the job", f"started with {size} ranks (torchrun)", "no RANK and WORLD_SIZE"
+                )
             )
         dist.init_process_group("gloo" if device_type == "cpu" else None)
 

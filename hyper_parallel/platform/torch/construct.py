@@ -139,7 +139,9 @@ def expect_grad(local: Tensor, layout: Layout, grad_placements: Sequence[Placeme
         elif isinstance(a, Replicate) and isinstance(b, Partial):
             continue
         else:
-            raise LayoutError(explain("to_local", "grad_placements", f"{want.placements} or Partial()", grad_placements))
+            raise LayoutError(
+                explain("to_local", "grad_placements", f"{want.placements} or Partial()", grad_placements)
+            )
     return local
 
 
@@ -182,7 +184,9 @@ def distribute_tensor(
         else:
             local = slice_full(PLATFORM, full, layout)
             if not layout.is_replicated or local is full:
-                local = local.clone(memory_format=torch.contiguous_format if layout.is_sharded() else torch.preserve_format)
+                local = local.clone(
+                    memory_format=torch.contiguous_format if layout.is_sharded() else torch.preserve_format
+                )
             for axis, placement in enumerate(layout.placements):
                 if isinstance(placement, Partial):
                     local = adjoint.to_partial(local, mesh, axis, placement.reduce_op).clone()
@@ -249,7 +253,6 @@ def deepcopy(tensor: DTensor, memo: dict[int, Any]) -> DTensor:
         out.grad = grad.clone()
     memo[id(tensor)] = out
     return out
-
 
 
 torch.serialization.add_safe_globals([rebuild])

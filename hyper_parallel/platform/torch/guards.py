@@ -73,9 +73,7 @@ def _holds_dtensor(values: Any) -> bool:
 
 def _plain(values: Any) -> list[Any]:
     """Nested lists with DTensors turned into numbers."""
-    return [
-        v.tolist() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values
-    ]
+    return [v.tolist() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values]
 
 
 def _backward(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -99,7 +99,7 @@ def find_op(func: Any) -> tuple[DistributedOp | None, str, bool]:
     rules = registry()
     names = names_of(func)
     for name in names:
-        inplace = name.endswith("_") and not name.endswith("__") or name.startswith("__i") and name in _IN_PLACE
+        inplace = (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE
         op = rules.find(name)
         if op is not None:
             return op, name, inplace
@@ -205,6 +205,7 @@ class Route:
         self.cache, self.values = cache, values
 
     def slow(self, key: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """A call whose key is not planned yet, or that always runs replicated."""
         with Off():
             if kwargs.get("out") is not None:
                 return self.with_out(args, kwargs)
@@ -221,6 +222,7 @@ class Route:
             return owners.get(id(out), out) if owners else out
 
     def planned(self, key: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Run by the plan for `key` (made on first use), else replicated; interception is off."""
         plan = self.cache.get(key)
         if plan is None and self.op is not None:
             mesh_of(engine().platform, self.name, args, kwargs)

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Small tensor functions that rules use in their closures (interception off); one name, one meaning on every backend."""
+"""Small tensor functions that rules use in their closures (interception off); one meaning on every backend."""
 
 from __future__ import annotations
 
@@ -21,20 +21,16 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.platform.torch import adjoint, windows, wire
+from hyper_parallel.platform.torch import adjoint, wire
+from hyper_parallel.platform.torch.kernels_lines import LineKernels
 
 Tensor = torch.Tensor
 _DIM_TUPLE = {"logsumexp": torch.logsumexp, "special_logsumexp": torch.logsumexp, "all": torch.all, "any": torch.any}
 _NAMES = {"amax": torch.amax, "amin": torch.amin}
 
 
-class Kernels:
+class Kernels(LineKernels):
     """Mixed into the platform object."""
-
-    move_windows = staticmethod(windows.move_windows)
-    add_windows = staticmethod(windows.add_windows)
-    fetch_window = staticmethod(windows.fetch_window)
-    place_window = staticmethod(windows.place_window)
 
     @staticmethod
     def sum(x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
@@ -51,8 +47,12 @@ class Kernels:
     @staticmethod
     def require_float(op: str, x: Tensor, dtype: Any) -> None:
         """The error the local operator would raise for integers."""
-        if not (dtype or x.dtype).is_floating_point and not (dtype or x.dtype).is_complex:
-            raise RuntimeError(f"{op}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: {x.dtype}")
+        kind = dtype or x.dtype
+        if not kind.is_floating_point and not kind.is_complex:
+            raise RuntimeError(
+                f"{op}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+                f"Got: {x.dtype}"
+            )
 
     @staticmethod
     def reduce(name: str, x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
@@ -91,7 +91,9 @@ class Kernels:
         return (spread, torch.complex(halves[0][1], halves[1][1])) if both else spread
 
     @staticmethod
-    def tied_extreme(x: Tensor, dims: Sequence[int], keep: bool, largest: bool, mesh: Any, axes: Sequence[int]) -> Tensor:
+    def tied_extreme(
+        x: Tensor, dims: Sequence[int], keep: bool, largest: bool, mesh: Any, axes: Sequence[int]
+    ) -> Tensor:
         """Maximum (minimum) over dims cut by `axes`; the gradient is shared evenly by all ties on all ranks."""
         func = torch.amax if largest else torch.amin
         source = x.detach()

@@ -130,7 +130,7 @@ class _LinearStyle(ParallelStyle):
 
 
 class ColwiseParallel(_LinearStyle):
-    """Linear: output features are cut. Embedding: the embedding dim is cut. Input replicated, output cut in the last dim."""
+    """Linear: output features are cut; Embedding: the embedding dim. Input replicated, output cut in the last dim."""
 
     def __init__(
         self,
@@ -152,7 +152,9 @@ class ColwiseParallel(_LinearStyle):
         elif isinstance(module, nn.Embedding):
             shard_parameter(module, "weight", mesh, [Shard(1)])
         else:
-            raise NotImplementedError(explain("ColwiseParallel", "the module", "Linear or Embedding", type(module).__name__))
+            raise NotImplementedError(
+                explain("ColwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
+            )
 
 
 class RowwiseParallel(_LinearStyle):
@@ -180,7 +182,9 @@ class RowwiseParallel(_LinearStyle):
             self.wanted_input = R
             shard_parameter(module, "weight", mesh, [Shard(0)])
         else:
-            raise NotImplementedError(explain("RowwiseParallel", "the module", "Linear or Embedding", type(module).__name__))
+            raise NotImplementedError(
+                explain("RowwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
+            )
 
 
 class SequenceParallel(ParallelStyle):
@@ -226,7 +230,7 @@ class _PrepareStyle(ParallelStyle):
 
 
 class PrepareModuleInput(_PrepareStyle):
-    """Place a module's positional inputs: plain ones count as `input_layouts`, all are moved to `desired_input_layouts`."""
+    """Positional inputs of a module: plain ones count as `input_layouts`, all move to `desired_input_layouts`."""
 
     def __init__(self, *, input_layouts: Any, desired_input_layouts: Any, use_local_output: bool = False) -> None:
         super().__init__(input_layouts, desired_input_layouts, use_local_output)
@@ -273,7 +277,9 @@ def parallelize_module(
     for pattern, style in (parallelize_plan or {}).items():
         found = [part for name, part in module.named_modules() if fnmatch(name, pattern)]
         if not found:
-            raise ValueError(explain("parallelize_module", "a pattern of the plan", "a submodule's name", repr(pattern)))
+            raise ValueError(
+                explain("parallelize_module", "a pattern of the plan", "a submodule's name", repr(pattern))
+            )
         for part in found:
             style.apply(part, mesh)
     return module

@@ -38,12 +38,18 @@ _IN_STEP: set[int] = set()
 _FILLING = frozenset({"normal_", "uniform_", "exponential_", "cauchy_", "geometric_", "log_normal_", "random_"})
 _LIKE = frozenset({"rand_like", "randn_like", "randint_like"})
 _SCALING = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d"})
+# fmt: off
 _OTHER = frozenset(
-    "bernoulli bernoulli_ multinomial normal poisson binomial alpha_dropout feature_alpha_dropout rrelu rrelu_ "
-    "gumbel_softmax native_dropout torch.dropout torch.feature_dropout torch.alpha_dropout torch.feature_alpha_dropout "
-    "torch.rrelu scaled_dot_product_attention multi_head_attention_forward fractional_max_pool2d fractional_max_pool3d "
-    "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices pca_lowrank svd_lowrank rand_split".split()
+    {
+        "bernoulli", "bernoulli_", "multinomial", "normal", "poisson", "binomial", "alpha_dropout",
+        "feature_alpha_dropout", "rrelu", "rrelu_", "gumbel_softmax", "native_dropout", "torch.dropout",
+        "torch.feature_dropout", "torch.alpha_dropout", "torch.feature_alpha_dropout", "torch.rrelu",
+        "scaled_dot_product_attention", "multi_head_attention_forward", "fractional_max_pool2d",
+        "fractional_max_pool3d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d_with_indices",
+        "pca_lowrank", "svd_lowrank",
+    }
 )
+# fmt: on
 
 
 def in_step(mesh: DeviceMesh) -> None:

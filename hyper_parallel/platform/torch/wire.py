@@ -147,11 +147,17 @@ def broadcast(x: torch.Tensor, mesh: DeviceMesh, axis: int, source: int) -> torc
 
 def _raw(x: torch.Tensor) -> torch.Tensor:
     """The same memory in a dtype that the wire knows (contiguous input)."""
-    return x.reshape(-1).view(torch.uint8) if x.dtype in _BYTES_ONLY else x.reshape(-1)
+    return _bytes(x) if x.dtype in _BYTES_ONLY else _flat(x)
 
 
 def _bytes(x: torch.Tensor) -> torch.Tensor:
-    return x.reshape(-1).view(torch.uint8)
+    return _flat(x).view(torch.uint8)
+
+
+def _flat(x: torch.Tensor) -> torch.Tensor:
+    """All elements in one dim of stride 1; a tensor of one element may be contiguous with any stride."""
+    flat = x.reshape(-1)
+    return flat if flat.stride(0) == 1 else torch.empty_like(flat, memory_format=torch.contiguous_format).copy_(flat)
 
 
 def _unbytes(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
