@@ -1,0 +1,115 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""From MindSpore's primitives to the names and parameters that the rule book uses.
+
+`hyper_parallel/ops/yaml/mindspore/primitives.yaml` has one line per primitive, e.g.
+
+    SumExt: sum(input, dim, keepdim, *, dtype)
+
+Positional arguments get these names in this order; those after `*` are handed on as keywords. `name=@attribute` is read
+from an old-style primitive's attributes. Values are translated too: a dtype's number into the dtype, the number of a loss's
+reduction into its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mindspore import Tensor
+from mindspore._c_expression import typing as ms_typing
+
+_FILE = Path(__file__).parents[2] / "ops" / "yaml" / "mindspore" / "primitives.yaml"
+_SYNONYMS = {"axis": "dim", "keep_dims": "keepdim", "keepdims": "keepdim", "self": "input", "x": "input", "y": "other"}
+_REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the file."""
+
+    name: str
+    positional: tuple[str, ...]
+    keyword: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...]
+
+    def translate(self, primitive: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+        """(args, kwargs) in the rule book's words; None where they do not fit."""
+        if len(args) > 1 and len(self.positional) == 2 and self.positional[1].startswith("*"):
+            args = (args[0], _flat(args[1:]))
+        names = [n.removeprefix("*") for n in self.positional] + list(self.keyword)
+        if len(args) > len(names):
+            return None
+        given = dict(zip(names, args, strict=False))
+        for key, value in kwargs.items():
+            key = key if key in names else _SYNONYMS.get(key, key)
+            if key in given or key not in names:
+                return None
+            given[key] = value
+        for name, attribute in self.attributes:
+            given[name] = getattr(primitive, attribute)
+        given = {name: _value(name, value) for name, value in given.items()}
+        front: list[Any] = []
+        for name in names[: len(self.positional)]:
+            if name not in given:
+                break
+            front.append(given.pop(name))
+        return tuple(front), {n: v for n, v in given.items() if not (v is None and n in {"dtype", "generator"})}
+
+
+def _flat(values: Sequence[Any]) -> tuple[Any, ...]:
+    if len(values) == 1 and isinstance(values[0], list | tuple):
+        return tuple(values[0])
+    return tuple(values)
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "dtype" and isinstance(value, int) and not isinstance(value, bool):
+        return ms_typing.type_id_to_type(value)
+    if name == "reduction" and isinstance(value, int):
+        return _REDUCTIONS.get(value, value)
+    if isinstance(value, list) and not any(isinstance(v, Tensor) for v in value):
+        return tuple(value)
+    return value
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """All entries by primitive."""
+    import yaml
+
+    lines = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return {str(primitive): parse(str(text)) for primitive, text in lines.items()}
+
+
+def parse(text: str) -> Entry:
+    """Read `name(parameters)`."""
+    name, _, rest = text.rstrip(")").partition("(")
+    positional: list[str] = []
+    keyword: list[str] = []
+    attributes: list[tuple[str, str]] = []
+    into = positional
+    for part in (p.strip() for p in rest.split(",")):
+        if part == "*":
+            into = keyword
+        elif "=@" in part:
+            key, _, attribute = part.partition("=@")
+            attributes.append((key, attribute))
+        elif part:
+            into.append(part)
+    return Entry(name, tuple(positional), tuple(keyword), tuple(attributes))
