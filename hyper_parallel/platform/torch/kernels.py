@@ -23,13 +23,14 @@ import torch
 
 from hyper_parallel.platform.torch import adjoint, wire
 from hyper_parallel.platform.torch.kernels_lines import LineKernels
+from hyper_parallel.platform.torch.kernels_triangle import TriangleKernels
 
 Tensor = torch.Tensor
 _DIM_TUPLE = {"logsumexp": torch.logsumexp, "special_logsumexp": torch.logsumexp, "all": torch.all, "any": torch.any}
 _NAMES = {"amax": torch.amax, "amin": torch.amin}
 
 
-class Kernels(LineKernels):
+class Kernels(LineKernels, TriangleKernels):
     """Mixed into the platform object."""
 
     @staticmethod
