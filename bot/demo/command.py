@@ -32,7 +32,7 @@ from rich.text import Text
 
 from bot.demo.story import Ending, Stage, play
 from bot.demo.watch import Happening
-from bot.demo.world import AUTHOR, BOT, REPO, ROBOT
+from bot.demo.world import AUTHOR, BOT, REPO, ROBOT, WorldOptions
 from bot.texts import Markup, render
 
 _SECONDS = 240.0
@@ -89,7 +89,8 @@ class Teller:
 
 
 async def _run(state: Path, teller: Teller, *, as_json: bool, keep: bool) -> int:
-    async with Stage(state) as stage:
+    options = WorldOptions(state=state, gate={"language": teller.language})
+    async with Stage(state, options=options) as stage:
         forge, jenkins = stage.world.forge.origin, stage.world.jenkins.url
         dashboard = f"http://127.0.0.1:{stage.server.port}/"
         teller.heading("demo.title")

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from bot.build_server import Build
 from bot.errors import GateBotError, RetryLater
@@ -37,11 +37,13 @@ from bot.gate.facts import (
     Facts,
     PullRequestFacts,
 )
+from bot.gate.policy import Policy
 from bot.gate.wants import wants_build, wants_template
 from bot.intake.commands import Command
-from bot.intake.events import MergeRequestEvent, NoteEvent
+from bot.intake.events import MergeRequestEvent
 from bot.runtime import look_at_build, records
 from bot.runtime.description import judge_description
+from bot.runtime.events import Events, sort_events
 from bot.runtime.inbox import InboxRow
 from bot.runtime.judge import Past, judge, test_id
 from bot.runtime.memory import Memory
@@ -53,17 +55,6 @@ log = logging.getLogger(__name__)
 _PULL_IS_GOOD_FOR = timedelta(minutes=30)  # while a build runs and no hook speaks
 _JUST_OPENED = timedelta(minutes=10)
 _ROLE_ORDER = ("anyone", "author", "collaborator", "maintainer")
-_EVENT: TypeAdapter[MergeRequestEvent | NoteEvent] = TypeAdapter(MergeRequestEvent | NoteEvent)
-
-
-class Order(BaseModel):
-    """A command that came by the command line or the dashboard: whoever may use those is a maintainer."""
-
-    model_config = ConfigDict(frozen=True)
-    name: str
-    arguments: str = ""
-    author: str
-    order_id: int  # negative, so that it never equals the id of a comment
 
 
 class Observation(BaseModel):
@@ -73,21 +64,6 @@ class Observation(BaseModel):
     facts: Facts
     memory: Memory
     pull: PullRequest
-
-
-class _Events(BaseModel):
-    """The events of a wake-up, sorted by kind."""
-
-    model_config = ConfigDict(frozen=True)
-    pulls: tuple[MergeRequestEvent, ...] = ()
-    notes: tuple[tuple[NoteEvent, float], ...] = ()
-    orders: tuple[tuple[Order, float], ...] = ()
-    nudges: int = 0
-
-    @property
-    def any(self) -> bool:
-        """Whether anything happened at all (else it is a timer that woke the case)."""
-        return bool(self.pulls or self.notes or self.orders or self.nudges)
 
 
 async def observe(
@@ -107,7 +83,7 @@ async def observe(
         GateBotError: They refuse; the message says what to change.
     """
     policy, now = outside.settings.gate, outside.clock.now()
-    events = _sort(rows)
+    events = sort_events(rows)
     results = memory.results
     seen = look_at_build.SeenBuild(None)
     taken = _take_in_hooks(memory, events, outside)
@@ -144,26 +120,7 @@ async def observe(
     return Observation(facts=facts, memory=memory.with_(results=()), pull=pull)
 
 
-def _sort(rows: Sequence[InboxRow]) -> _Events:
-    pulls: list[MergeRequestEvent] = []
-    notes: list[tuple[NoteEvent, float]] = []
-    orders: list[tuple[Order, float]] = []
-    nudges = 0
-    for row in rows:
-        if row.kind == "order":
-            orders.append((Order.model_validate_json(row.event), row.received_at))
-        elif row.kind == "nudge":
-            nudges += 1
-        else:
-            event = _EVENT.validate_json(row.event)
-            if isinstance(event, NoteEvent):
-                notes.append((event, row.received_at))
-            else:
-                pulls.append(event)
-    return _Events(pulls=tuple(pulls), notes=tuple(notes), orders=tuple(orders), nudges=nudges)
-
-
-def _take_in_hooks(memory: Memory, events: _Events, outside: Outside) -> TakenIn:
+def _take_in_hooks(memory: Memory, events: Events, outside: Outside) -> TakenIn:
     return _take(outside, memory, [from_event(event, received) for event, received in events.notes])
 
 
@@ -179,19 +136,17 @@ def _take(outside: Outside, memory: Memory, said: list[Said]) -> TakenIn:
 
 
 async def _pull(
-    case: Case, taken: TakenIn, events: _Events, outside: Outside, *, first: bool, running: bool
+    case: Case, taken: TakenIn, events: Events, outside: Outside, *, first: bool, running: bool
 ) -> tuple[PullRequest, Memory]:
     memory = taken.memory
-    if memory.pr is not None and not _pull_is_stale(
-        case, taken, events, outside.clock.now(), first=first, running=running
-    ):
+    if memory.pr is not None and not _pull_is_stale(case, taken, events, outside, first=first, running=running):
         return memory.pr, memory
     pull = await outside.forge.pull_request(case.repo, case.number)
     return pull, memory.with_(pr=pull, pr_read_at=outside.clock.now())
 
 
-def _pull_is_stale(case: Case, taken: TakenIn, events: _Events, now: datetime, *, first: bool, running: bool) -> bool:
-    memory = taken.memory
+def _pull_is_stale(case: Case, taken: TakenIn, events: Events, outside: Outside, *, first: bool, running: bool) -> bool:
+    memory, policy, now = taken.memory, outside.settings.gate, outside.clock.now()
     if memory.pr is None or memory.pr_read_at is None:
         return True
     if not first:
@@ -200,33 +155,37 @@ def _pull_is_stale(case: Case, taken: TakenIn, events: _Events, now: datetime, *
         return not (case.phase is Phase.BUILDING and running and now - memory.pr_read_at < _PULL_IS_GOOD_FOR)
     if events.nudges or events.orders or taken.asked:
         return True
-    if any(_tells_something_new(event, memory.pr) for event in events.pulls):
+    if any(_tells_something_new(event, memory.pr, policy) for event in events.pulls):
         return True
     moved = any(event.head_sha and event.head_sha != memory.pr.head_sha for event, _ in events.notes)
     closed = any(event.pr_state and event.pr_state != memory.pr.state for event, _ in events.notes)
-    told = {note.note_id for note in memory.robot_notes if note.kind != "pipeline_running"}
+    # What the robot says of a build is asked of the build server; the labels that go with it send hooks of their own.
+    told = {note.note_id for note in memory.robot_notes if not note.kind.startswith("pipeline_")}
     return moved or closed or any(event.note_id in told for event, _ in events.notes)
 
 
-def _tells_something_new(event: MergeRequestEvent, known: PullRequest) -> bool:
+def _tells_something_new(event: MergeRequestEvent, known: PullRequest, policy: Policy) -> bool:
     """Whether a hook differs from what we know; one about a label that we put on ourselves does not.
 
+    That the robot says "running" is no news either: the build server is asked, and no decision hangs on that label.
     A hook that leaves anything open counts as new, and nothing of it is taken over: the pull request is read instead,
     because nobody has seen yet what the forge's update hooks really carry.
     """
+    idle = {policy.labels.running} if policy.owner == "robot" else set[str]()
     return not (
         event.head_sha == known.head_sha
         and event.state == known.state
         and event.title == known.title
         and event.description == known.body
-        and event.labels == known.labels
+        and event.labels is not None
+        and event.labels - idle == known.labels - idle
         and event.base_ref == known.base_ref
         and event.draft == known.draft
     )
 
 
 def _wants_comments(
-    case: Case, memory: Memory, events: _Events, pull: PullRequest, now: datetime, *, first: bool
+    case: Case, memory: Memory, events: Events, pull: PullRequest, now: datetime, *, first: bool
 ) -> bool:
     """Comments come by hook; the list is read where a hook may have been lost or the case is older than we are."""
     if not first:
@@ -240,7 +199,7 @@ def _wants_comments(
     return not events.any and case.phase in (Phase.CHECKING, Phase.STARTING)
 
 
-async def _take_in_list(case: Case, memory: Memory, before: TakenIn, events: _Events, outside: Outside) -> TakenIn:
+async def _take_in_list(case: Case, memory: Memory, before: TakenIn, events: Events, outside: Outside) -> TakenIn:
     listed = await outside.forge.comments(case.repo, case.number)
     memory = memory.with_(comments_read_at=outside.clock.now())
     since = case.opened_at
@@ -254,7 +213,7 @@ def _is_fresh(comment: Comment, since: datetime | None) -> bool:
     return since is not None and comment.created_at >= since
 
 
-def _note_push(memory: Memory, events: _Events, rows: Sequence[InboxRow]) -> Memory:
+def _note_push(memory: Memory, events: Events, rows: Sequence[InboxRow]) -> Memory:
     received = {row.row_id: row.received_at for row in rows}
     latest = max(received.values(), default=0.0)
     for event in events.pulls:
@@ -264,7 +223,7 @@ def _note_push(memory: Memory, events: _Events, rows: Sequence[InboxRow]) -> Mem
 
 
 async def _commands(
-    asked: Sequence[Asked], events: _Events, pull: PullRequest, memory: Memory, outside: Outside
+    asked: Sequence[Asked], events: Events, pull: PullRequest, memory: Memory, outside: Outside
 ) -> tuple[tuple[CommandRequest, ...], Memory]:
     commands: list[CommandRequest] = []
     for one in asked:

@@ -29,9 +29,9 @@ from bot.errors import RetryLater
 from bot.gate.case import Phase
 from bot.runtime import cases, inbox, ledger
 from bot.runtime.clients import make_builds, make_forge
+from bot.runtime.events import Order
 from bot.runtime.housekeeping import is_anyone_alive
 from bot.runtime.inbox import InboxRow
-from bot.runtime.observe import Order
 from bot.runtime.service import Service
 from bot.runtime.tables import inbox as inbox_table
 from bot.runtime.wakeup import plain_steps, wake_up
