@@ -55,6 +55,11 @@ def stride(x: Tensor, dim: int, start: int, count: int, step: int) -> Tensor:
     return x[(slice(None),) * dim + (slice(start, start + (count - 1) * step + 1, step),)]
 
 
+def split(x: Tensor, sizes: Sequence[int], dim: int) -> tuple[Tensor, ...]:
+    """Parts of the given lengths along `dim` (views that may be written to)."""
+    return tuple(x.split_with_sizes(list(sizes), dim))
+
+
 def _sized(x: Tensor, dim: int, size: int) -> list[int]:
     return [size if d == dim else n for d, n in enumerate(x.shape)]
 
@@ -68,3 +73,4 @@ class LineKernels:
     place_window = staticmethod(windows.place_window)
     assemble = staticmethod(assemble)
     stride = staticmethod(stride)
+    split = staticmethod(split)
