@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from bot.gate.finding import FailureClass
 
@@ -94,6 +95,7 @@ _IMAGE_PACKAGES = frozenset(
 )
 
 
+@lru_cache(maxsize=4096)
 def class_of_message(message: str, default: FailureClass = FailureClass.CODE) -> FailureClass:
     """Classifies an error message.
 

@@ -80,12 +80,16 @@ class Diagnoser:
 
     def close(self) -> Diagnosis:
         """Reads what is left and concludes."""
+        self.read_rest()
+        return self._conclude()
+
+    def read_rest(self) -> None:
+        """Parses what is left without drawing conclusions; for measurements of the parsers alone."""
         for block in self._blocks.close():
             self._take(block, last=False)
         self._take(b"", last=True)
         for index, reader in enumerate(self._readers):
             self._keep(reader.close(), index)
-        return self._conclude()
 
     def _take(self, block: bytes, *, last: bool) -> None:
         base = len(self._buffer)

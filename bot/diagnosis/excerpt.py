@@ -49,9 +49,8 @@ def build_excerpt(
     texts = [strip_bare_colour(clean_line(raw, 0).text) for raw in tail.raw_lines()]
     if not texts:
         return (), 0.0
-    steps = find_steps(texts)
-    prior = Prior(steps, len(texts))
     starts, spoken = find_hits(texts)
+    prior = Prior(find_steps(texts, spoken), len(texts))
     rare = Rarity(texts)
     offset = tail.first_line
     own, early = _of_causes(causes, prior, offset)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,18 +36,6 @@ _ENDS = re.compile(
     r"|Done\. Your build exited with (?P<done>\d{1,5})"
     r"|No output has been received in the last|The job exceeded the maximum"
 )
-_QUICK = (
-    "exited",
-    "completed with",
-    " failed with ",
-    "Job failed",
-    "marked build as",
-    "script returned",
-    "Execute project",
-    "terminated with",
-    "No output has",
-    "job exceeded",
-)
 _FLAT = 80
 """Lines before the end of the failed step within which no place is more likely than another."""
 _NEAR = 150.0
@@ -62,36 +51,32 @@ class Step:
     failed: bool
 
 
-def find_steps(texts: Sequence[str]) -> list[Step]:
+def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
     """Finds the commands whose end the log reports; lines between are in no step.
 
     Args:
         texts: Cleaned lines.
+        spoken: Indexes of the lines that hold a word of ``words.TRIGGER``; every reported end is one of them.
 
     Returns:
         Steps in order. When the log reports no end at all, one failed step over the whole log.
     """
     steps: list[Step] = []
-    echoes: dict[str, int] = {}
+    echoes = {text[2:].strip(): index for index, text in enumerate(texts) if text.startswith("$ ")}
+    groups = [index for index, text in enumerate(texts) if text.startswith("##[group]Run ")]
     begin = 0
-    for index, text in enumerate(texts):
-        if text.startswith("$ "):
-            echoes[text[2:].strip()] = index
-            continue
-        if text.startswith("##[group]Run "):
-            begin = index
-            continue
-        if not any(word in text for word in _QUICK):
-            continue
-        match = _ENDS.match(text)
+    for index in spoken:
+        match = _ENDS.match(texts[index])
         if match is None:
             continue
         codes = [value for key, value in match.groupdict().items() if key != "command" and value is not None]
         failed = not codes or int(codes[0]) != 0
-        start = max(begin, echoes.get((match["command"] or "").strip(), begin))
         if match["done"] is not None and any(step.failed for step in steps):
             break
-        steps.append(Step(start, index + 1, failed))
+        start = max(begin, echoes.get((match["command"] or "").strip(), begin))
+        place = bisect_left(groups, index)
+        start = groups[place - 1] if place else start
+        steps.append(Step(min(start, index), index + 1, failed))
         begin = index + 1
     if not any(step.failed for step in steps):
         end = len(texts)

@@ -81,7 +81,8 @@ TRIGGER = (
     r"|does not|killed|segmentation|core dumped|timed? ?out|deadlock|out of memory|exit code|exited"
     r"|exit status|non-zero"
     r"|but got|but was|unmet|fault|falsif|lnk\d|outofmemory|no space left|sanitizer|illegal instruction|sigsegv|sigabrt"
-    r"|smashing|multiple definition|licen[sc]e header|copyright header)"
+    r"|smashing|multiple definition|completed with|marked build|no output has|exceeded|script returned"
+    r"|execute project|licen[sc]e header|copyright header)"
 )
 
 

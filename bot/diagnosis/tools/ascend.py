@@ -85,7 +85,7 @@ def _read(window: Window) -> Iterable[Finding]:
     text = window.line.text[:3000]
     if is_mindspore_line(text):
         return
-    if match := _OOM.search(text):
+    if "NPU out of memory" in text and (match := _OOM.search(text)):
         yield _out_of_memory(window, match)
         return
     coded = _CODE.search(text) or _PTA.search(text)
@@ -98,7 +98,7 @@ def _read(window: Window) -> Iterable[Finding]:
         yield _finding(window, code, (log["message"] if log else text).strip())
     elif _SHARED_CARD.search(text):
         yield _finding(window, "207001", (log["message"] if log else text).strip())
-    elif _HCCL_TIMEOUT.search(text):
+    elif ("imeout" in text or "time out" in text or "Heartbeat" in text) and _HCCL_TIMEOUT.search(text):
         yield _finding(window, "hccl-timeout", (log["message"] if log else text).strip())
     elif log:
         yield _finding(window, log["module"], log["message"].strip())

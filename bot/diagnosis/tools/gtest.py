@@ -25,7 +25,7 @@ from bot.diagnosis.tool import Tool, Window, at, literal
 from bot.gate.finding import Finding, Severity
 
 _VERDICT = re.compile(
-    r"\[  FAILED  \] (?P<name>[\w./]{1,300}\.[\w./]{1,300})(?P<where>, where .{0,300}?)?(?P<time> \(\d{1,12} ms\))?\s*$"
+    r"\[  FAILED  \] (?P<name>[\w./]{3,600})(?P<where>, where .{0,300}?)?(?P<time> \(\d{1,12} ms\))?\s*$"
 )
 _PLACE = re.compile(
     r"(?:(?P<file>[^:(]{1,400})(?::(?P<line>\d{1,7}):|\((?P<msvc>\d{1,7})\):) (?:Failure"
@@ -43,10 +43,11 @@ class _Gtest:
     def __init__(self) -> None:
         self._parts: list[tuple[re.Match[str], list[Line]]] = []
         self._seen: set[str] = set()
+        self._looked = 0
 
     def hit(self, window: Window) -> Iterable[Finding]:
         text = window.line.text
-        if match := _VERDICT.match(text):
+        if (match := _VERDICT.match(text)) and "." in match["name"]:
             parts, self._parts = self._parts, []
             if match["name"] not in self._seen:
                 self._seen.add(match["name"])
@@ -77,7 +78,10 @@ class _Gtest:
     def _died(self, window: Window) -> Iterable[Finding]:
         """A crash belongs to the test whose ``RUN`` line is the last one without a verdict."""
         between: list[Line] = []
+        looked, self._looked = self._looked, window.line.number
         for line in window.back(200):
+            if line.number <= looked:
+                return  # an earlier sign of a crash has searched from there on
             between.append(line)
             if line.text.startswith(("[       OK ]", "[  FAILED  ]", "[  PASSED  ]", "[  SKIPPED ]")):
                 return

@@ -22,11 +22,12 @@ from collections.abc import Iterable
 from bot.diagnosis.classes import class_of_import, class_of_message
 from bot.diagnosis.model import Line
 from bot.diagnosis.paths import repo_path
-from bot.diagnosis.tool import Tool, Window, at, literal, stateless
+from bot.diagnosis.tool import Tool, Window, at, literal
 from bot.gate.finding import Finding
 
 _FRAME = re.compile(r'\s{1,20}File "(?P<file>[^"]{1,400})", line (?P<line>\d{1,7})(?:, in (?P<function>.{1,200}))?')
 _RAISED = re.compile(r"(?P<name>[A-Za-z_][\w.]{0,200})(?:: (?P<message>.*))?\s*$")
+_FAR, _NEAR, _PATIENCE = 250, 20, 40
 _HEAD = "Traceback (most recent call last):"
 _CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
 _FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
@@ -34,7 +35,22 @@ _FOREIGN = ("/site-packages/", "/dist-packages/", "/lib/python", "<")
 _WRAPPERS = ("ChildFailedError", "CalledProcessError")
 
 
-def _read(window: Window) -> Iterable[Finding]:
+class _Python:
+    """Looks less far when tracebacks keep leading nowhere, so that a log made of their heads stays cheap."""
+
+    def __init__(self) -> None:
+        self._fruitless = 0
+
+    def hit(self, window: Window) -> Iterable[Finding]:
+        found = list(_read(window, _FAR if self._fruitless < _PATIENCE else _NEAR))
+        self._fruitless = 0 if found else self._fruitless + 1
+        return found
+
+    def close(self) -> Iterable[Finding]:
+        return ()
+
+
+def _read(window: Window, limit: int) -> Iterable[Finding]:
     head = window.line.text
     begin = head.find(_HEAD)
     prefix = head[:begin]
@@ -44,13 +60,15 @@ def _read(window: Window) -> Iterable[Finding]:
     lines = [window.line]
     raised: re.Match[str] | None = None
     mixed = False
-    for line in window.ahead(250):
+    for line in window.ahead(limit):
         if line.rank != window.line.rank:
             mixed = True  # another rank's line in between
             continue
         text = line.text[len(prefix) :] if prefix and line.text.startswith(prefix) else line.text
         if raised is not None and not text.strip().startswith((*_CHAIN, _HEAD)) and text.strip():
             break
+        if text.startswith(_HEAD) and raised is None:
+            break  # the one before was cut off
         if frame := _FRAME.match(text):
             frames.append(frame)
         elif text and not text.startswith(" ") and not text.startswith((*_CHAIN, _HEAD)):
@@ -91,4 +109,4 @@ def _finding(raised: re.Match[str], frames: list[re.Match[str]], lines: list[Lin
     )
 
 
-TOOL = Tool("python", literal(_HEAD), stateless(_read))
+TOOL = Tool("python", literal(_HEAD), _Python)
