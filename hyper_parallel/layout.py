@@ -127,7 +127,7 @@ class Layout:
 
     @cached_property
     def tensor_map(self) -> tuple[Map, ...]:
-        """Per tensor dim the ids (from the right) of the axes that cut it: -1 none, a tuple several, outermost first."""
+        """Per tensor dim the ids (from the right) of axes that cut it: -1 none, a tuple several, outermost first."""
         last = self.mesh.ndim - 1
         return tuple(_unwrap(tuple(last - a for a in axes), -1) for axes in self.dim_axes)
 

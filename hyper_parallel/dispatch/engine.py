@@ -117,7 +117,8 @@ class Engine:
         try:
             local_args, local_kwargs, values = op.preprocess(args, kwargs)
         except _REFUSALS as error:
-            return self._refused(op, error)
+            self._refused(op, error)
+            return None
         found = find_tensors(local_args, local_kwargs, self.platform.is_tensor)
         given = [v for v in values if isinstance(v, Layout)]
         paths = [path for path, _ in found]
@@ -136,7 +137,8 @@ class Engine:
         try:
             choices = self._choices(op, values, given, inplace)
         except _REFUSALS as error:
-            return self._refused(op, error)
+            self._refused(op, error)
+            return None
         for used in choices:
             changed = iter(used)
             new_values = [next(changed) if isinstance(v, Layout) else v for v in values]

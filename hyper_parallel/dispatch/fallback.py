@@ -22,7 +22,11 @@ from hyper_parallel import report
 from hyper_parallel.dispatch.call import find_tensors, replace_tensors
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
+from hyper_parallel.placements import Shard
 from hyper_parallel.redistribute import redistribute_local
+
+_UNCOUNTED = frozenset({"apply_", "map_", "map2_"})
+"""Writers that leave the version counter alone."""
 
 
 def mesh_of(platform: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -95,7 +99,7 @@ def write_back(platform: Any, name: str, owner: Any, full: Any) -> None:
     layout: Layout = owner._layout
     shape = platform.local_shape(full)
     if shape != layout.shape:
-        if any(p.is_shard() and p.dim >= len(shape) for p in layout.placements):
+        if any(isinstance(p, Shard) and p.dim >= len(shape) for p in layout.placements):
             layout = Layout.replicated(layout.mesh, shape)
         else:
             layout = layout.with_shape(shape)
@@ -105,6 +109,8 @@ def write_back(platform: Any, name: str, owner: Any, full: Any) -> None:
 
 
 def _changed(platform: Any, name: str, full: Any, version: Any) -> bool:
+    if name in _UNCOUNTED:
+        return True
     if version is None:
         return name.endswith("_") or name in {"__setitem__"}
     return bool(platform.version(full) != version)

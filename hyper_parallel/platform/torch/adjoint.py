@@ -31,6 +31,10 @@ from hyper_parallel.platform.torch import wire
 Tensor = torch.Tensor
 
 
+def _run(function: Any, *args: Any) -> Any:
+    return function.apply(*args)
+
+
 def _taped(x: Tensor) -> bool:
     return torch.is_grad_enabled() and x.requires_grad
 
@@ -125,7 +129,7 @@ class _FirstOnly(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return _SameGrad.apply(grad, *ctx.where), None, None
+        return _run(_SameGrad, grad, *ctx.where), None, None
 
 
 class _SameGrad(Function):
@@ -138,12 +142,12 @@ class _SameGrad(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return _FirstOnly.apply(grad, *ctx.where), None, None
+        return _run(_FirstOnly, grad, *ctx.where), None, None
 
 
 def same_grad(x: Tensor, mesh: Any, axis: int) -> Tensor:
     """Identity on equal copies that stand for one value; backward leaves the gradient to the first rank alone."""
-    return _SameGrad.apply(x, mesh, axis) if _taped(x) and mesh.mesh_shape[axis] > 1 else x
+    return _run(_SameGrad, x, mesh, axis) if _taped(x) and mesh.mesh_shape[axis] > 1 else x
 
 
 def _own(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
@@ -151,66 +155,66 @@ def _own(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
     return x.narrow(dim, sum(sizes[:me]), sizes[me])
 
 
-def all_reduce(x: Tensor, mesh: Any, axis: int, op: str = "sum") -> Tensor:
+def all_reduce(x: Tensor, mesh: Any, axis: int, op: str = "sum") -> Any:
     """Pending reduction to replicated."""
     if not _taped(x):
         return wire.all_reduce(x, mesh, axis, op)
     if op == "avg":
-        return _AllReduce.apply(x / mesh.mesh_shape[axis], mesh, axis)
+        return _run(_AllReduce, x / mesh.mesh_shape[axis], mesh, axis)
     if op == "sum":
-        return _AllReduce.apply(x, mesh, axis)
+        return _run(_AllReduce, x, mesh, axis)
     stacked = all_gather(x.unsqueeze(0), mesh, axis, 0, [1] * mesh.mesh_shape[axis])
     if op == "prod":
         return stacked.prod(0)
     return stacked.amax(0) if op == "max" else stacked.amin(0)
 
 
-def cross(x: Tensor, mesh: Any, axis: int) -> Tensor:
+def cross(x: Tensor, mesh: Any, axis: int) -> Any:
     """Identity; backward sums the gradient over the axis. Put it where a replicated tensor meets per-rank work."""
-    return _Cross.apply(x, mesh, axis) if _taped(x) and mesh.mesh_shape[axis] > 1 else x
+    return _run(_Cross, x, mesh, axis) if _taped(x) and mesh.mesh_shape[axis] > 1 else x
 
 
-def all_gather(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
+def all_gather(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Any:
     """Shard to replicated."""
     if _taped(x):
-        return _AllGather.apply(x, mesh, axis, dim, sizes)
+        return _run(_AllGather, x, mesh, axis, dim, sizes)
     return wire.all_gather(x, mesh, axis, dim, sizes)
 
 
-def gather_cross(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
+def gather_cross(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Any:
     """Shard to full data that each rank uses in its own way (backward: reduce-scatter)."""
     if _taped(x):
-        return _GatherCross.apply(x, mesh, axis, dim, sizes)
+        return _run(_GatherCross, x, mesh, axis, dim, sizes)
     return wire.all_gather(x, mesh, axis, dim, sizes)
 
 
-def take_chunk(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
+def take_chunk(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Any:
     """Replicated to shard."""
     if _taped(x):
-        return _TakeChunk.apply(x, mesh, axis, dim, sizes)
+        return _run(_TakeChunk, x, mesh, axis, dim, sizes)
     return _own(x, mesh, axis, dim, sizes).clone()
 
 
-def reduce_scatter(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any, op: str = "sum") -> Tensor:
+def reduce_scatter(x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any, op: str = "sum") -> Any:
     """Pending reduction to shard."""
     if not _taped(x):
         return wire.reduce_scatter(x, mesh, axis, dim, sizes, op)
     if op == "avg":
-        return _ReduceScatter.apply(x / mesh.mesh_shape[axis], mesh, axis, dim, sizes)
+        return _run(_ReduceScatter, x / mesh.mesh_shape[axis], mesh, axis, dim, sizes)
     if op == "sum":
-        return _ReduceScatter.apply(x, mesh, axis, dim, sizes)
+        return _run(_ReduceScatter, x, mesh, axis, dim, sizes)
     return take_chunk(all_reduce(x, mesh, axis, op), mesh, axis, dim, sizes)
 
 
-def all_to_all(x: Tensor, *where: Any) -> Tensor:
+def all_to_all(x: Tensor, *where: Any) -> Any:
     """Shard of one dim to shard of another; `where` = (mesh, axis, cut_dim, cut_sizes, cat_dim, cat_sizes)."""
-    return _AllToAll.apply(x, *where) if _taped(x) else wire.all_to_all(x, *where)
+    return _run(_AllToAll, x, *where) if _taped(x) else wire.all_to_all(x, *where)
 
 
-def to_partial(x: Tensor, mesh: Any, axis: int, op: str) -> Tensor:
+def to_partial(x: Tensor, mesh: Any, axis: int, op: str) -> Any:
     """Replicated to pending reduction, without communication."""
     if op == "sum":
-        return _FirstOnly.apply(x, mesh, axis)
+        return _run(_FirstOnly, x, mesh, axis)
     if op == "prod":
         x = cross(x, mesh, axis)
         if mesh.own_coordinate()[axis] == 0:

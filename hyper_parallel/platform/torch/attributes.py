@@ -61,7 +61,7 @@ def size_of(layout: Layout) -> torch.Size:
     cached = layout.__dict__.get("torch_size")
     if cached is None:
         cached = layout.__dict__["torch_size"] = torch.Size(layout.shape)
-    return cached  # type: ignore[no-any-return]
+    return cached
 
 
 def _size(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -86,20 +86,21 @@ def _stride(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Strides that the full tensor would have with the local part's dim order."""
     layout = args[0]._layout
     with Off():
-        local = Tensor.stride(args[0])
+        local: tuple[int, ...] = args[0].stride()
     order = sorted(range(layout.ndim), key=lambda d: (local[d], -d))
-    strides, step = [0] * layout.ndim, 1
+    strides: list[int] = [0] * layout.ndim
+    step = 1
     for dim in order:
         strides[dim] = step if local[dim] or layout.local_shape[dim] == 0 else 0
         if local[dim]:
             step *= max(layout.shape[dim], 1)
-    dim = args[1] if len(args) > 1 else (kwargs or {}).get("dim")
-    return tuple(strides) if dim is None else strides[dim]
+    asked = args[1] if len(args) > 1 else (kwargs or {}).get("dim")
+    return tuple(strides) if asked is None else strides[asked]
 
 
 def _nbytes(func: Any, types: Any, args: Any, kwargs: Any) -> int:
     with Off():
-        return math.prod(args[0]._layout.shape) * int(args[0].element_size())
+        return int(math.prod(args[0]._layout.shape) * args[0].element_size())
 
 
 def _is_same_size(func: Any, types: Any, args: Any, kwargs: Any) -> bool:
@@ -122,12 +123,12 @@ def _set_data(func: Any, types: Any, args: Any, kwargs: Any) -> None:
 def _get_grad(func: Any, types: Any, args: Any, kwargs: Any) -> DTensor | None:
     owner = args[0]
     with Off():
-        grad = owner.grad
+        grad: Any = owner.grad
         if grad is None:
             return None
         if type(grad) is Tensor:
             grad.__class__ = DTensor
-            grad._layout = owner._layout.grad
+            grad._layout = owner._layout.grad  # type: ignore[attr-defined]
         return grad  # type: ignore[no-any-return]
 
 
@@ -172,10 +173,12 @@ def _format(func: Any, types: Any, args: Any, kwargs: Any) -> str:
     return format(tensor.item(), spec)
 
 
+_TENSOR: Any = Tensor
+
 HANDLERS: dict[Any, Callable[..., Any]] = {
-    Tensor.shape.__get__: _shape,  # type: ignore[attr-defined]
+    _TENSOR.shape.__get__: _shape,
     Tensor.size: _size,
-    Tensor.ndim.__get__: lambda f, t, a, k: a[0]._layout.ndim,  # type: ignore[attr-defined]
+    _TENSOR.ndim.__get__: lambda f, t, a, k: a[0]._layout.ndim,
     Tensor.dim: lambda f, t, a, k: a[0]._layout.ndim,
     Tensor.ndimension: lambda f, t, a, k: a[0]._layout.ndim,
     Tensor.numel: lambda f, t, a, k: a[0]._layout.numel,
@@ -183,15 +186,15 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     torch.numel: lambda f, t, a, k: a[0]._layout.numel,
     Tensor.__len__: _len,
     Tensor.stride: _stride,
-    Tensor.nbytes.__get__: _nbytes,  # type: ignore[attr-defined]
+    _TENSOR.nbytes.__get__: _nbytes,
     Tensor.is_same_size: _is_same_size,
     torch.is_same_size: _is_same_size,
-    Tensor.data.__get__: _get_data,  # type: ignore[attr-defined]
-    Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
-    Tensor.grad.__get__: _get_grad,  # type: ignore[attr-defined]
-    Tensor.grad.__set__: _set_grad,  # type: ignore[attr-defined]
-    Tensor._grad.__get__: _get_grad,  # type: ignore[attr-defined]
-    Tensor._grad.__set__: _set_grad,  # type: ignore[attr-defined]
+    _TENSOR.data.__get__: _get_data,
+    _TENSOR.data.__set__: _set_data,
+    _TENSOR.grad.__get__: _get_grad,
+    _TENSOR.grad.__set__: _set_grad,
+    _TENSOR._grad.__get__: _get_grad,
+    _TENSOR._grad.__set__: _set_grad,
     Tensor.__iter__: _iter,
     Tensor.__format__: _format,
 }

@@ -128,8 +128,9 @@ class TorchPlatform(Kernels):
     def mark_lost_alias(self, tensor: DTensor, owner: DTensor, name: str) -> DTensor:
         """Make writes to (and stale reads of) a view of redistributed data an error."""
         if type(tensor) is DTensor:
-            tensor.__class__ = LostAlias
-            tensor._origin = (owner, self.version(owner), name)
+            lost: Any = tensor
+            lost.__class__ = LostAlias
+            lost._origin = (owner, self.version(owner), name)
         return tensor
 
     # -- wrapping
@@ -197,7 +198,7 @@ class TorchPlatform(Kernels):
     exchange = staticmethod(wire.exchange)
     broadcast = staticmethod(wire.broadcast)
 
-    def all_reduce_used_locally(self, x: Tensor, mesh: Any, axis: int, op: str = "sum") -> Tensor:
+    def all_reduce_used_locally(self, x: Tensor, mesh: Any, axis: int, op: str = "sum") -> Any:
         """All-reduce whose result every rank then combines with its own shard (softmax over a cut dim)."""
         return adjoint.cross(adjoint.all_reduce(x, mesh, axis, op), mesh, axis)
 

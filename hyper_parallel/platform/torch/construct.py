@@ -191,14 +191,17 @@ def distribute_tensor(
                 if isinstance(placement, Partial):
                     local = adjoint.to_partial(local, mesh, axis, placement.reduce_op).clone()
         out = as_dtensor(plain(local), layout)
-    return out.requires_grad_(True) if leaf else out
+    if leaf:
+        out.requires_grad_(True)
+    return out
 
 
 def _from_source(full: Tensor, mesh: DeviceMesh, axis: int, source: int) -> Tensor:
     if mesh.mesh_shape[axis] == 1:
         return full
     if full.requires_grad:
-        return _TakeSource.apply(full, mesh, axis, source)  # type: ignore[no-any-return]
+        take: Any = _TakeSource
+        return take.apply(full, mesh, axis, source)  # type: ignore[no-any-return]
     return wire.broadcast(full, mesh, axis, source)
 
 
@@ -233,7 +236,7 @@ def rebuild(local: Tensor, data: Any, requires_grad: bool, parameter: bool) -> D
     layout = data if isinstance(data, Layout) else decode_layout(data)
     with Off():
         out = as_dtensor(local.detach(), layout)
-    out = out.requires_grad_(requires_grad)
+    out.requires_grad_(requires_grad)
     return torch.nn.Parameter(out, requires_grad) if parameter else out  # type: ignore[return-value]
 
 

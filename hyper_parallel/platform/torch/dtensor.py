@@ -135,11 +135,11 @@ class DTensor(Tensor):
         places = [R if isinstance(p, Partial) else p for p in self._layout.placements]
         return redistribute(self, self._layout.with_placements(places))
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         layout = self._layout
         places = ", ".join(map(str, layout.placements))
         with Off():
-            local = Tensor.__repr__(plain(self))
+            local = repr(plain(self))
         return f"DTensor({local}, shape={layout.shape}, mesh={layout.mesh!r}, placements=[{places}])"
 
     def __reduce_ex__(self, protocol: Any) -> Any:

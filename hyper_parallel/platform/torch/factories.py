@@ -28,8 +28,8 @@ from hyper_parallel.platform.torch.construct import pick_mesh
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor
 from hyper_parallel.platform.torch.random import in_step, own_part
 
-_CONSTANT = {"zeros": torch.zeros, "ones": torch.ones, "empty": torch.empty}
-_DRAWN = {"rand": torch.rand, "randn": torch.randn}
+_CONSTANT: dict[str, Any] = {"zeros": torch.zeros, "ones": torch.ones, "empty": torch.empty}
+_DRAWN: dict[str, Any] = {"rand": torch.rand, "randn": torch.randn}
 
 
 def factory(
@@ -63,4 +63,5 @@ def factory(
                 out = own_part(_CONSTANT[name](size, **kwargs), layout)
             else:
                 out = as_dtensor(_CONSTANT[name](layout.local_shape, **kwargs), layout)
-    return out.requires_grad_(requires_grad)
+    out.requires_grad_(requires_grad)
+    return out

@@ -131,10 +131,9 @@ def handler_for(func: Any) -> Callable[..., Any]:
     name = names_of(func)[-1]
     if name in attributes.NATIVE or name.endswith(".__set__"):
         return attributes.run_natively
-    for finder in (lambda: random.handler_for(func, name), lambda: lists.handler_for(name)):
-        special = finder()
-        if special is not None:
-            return special
+    special = random.handler_for(func, name) or lists.handler_for(name)
+    if special is not None:
+        return special
     return op_handler_for(func)
 
 
@@ -161,13 +160,13 @@ def _op_handler(func: Any, op: DistributedOp | None, name: str, inplace: bool) -
         else:
             kwargs = {}
             count = len(args)
-            first = args[0] if count else None
+            first: Any = args[0] if count else None
             if type(first) is not DTensor or count > 2:
                 key = key_of(args, kwargs, values)
             elif count == 1:
                 key = first._layout
             else:
-                second = args[1]
+                second: Any = args[1]
                 kind = type(second)
                 if kind is DTensor:
                     key = (first._layout, second._layout)
@@ -180,10 +179,12 @@ def _op_handler(func: Any, op: DistributedOp | None, name: str, inplace: bool) -
             return route.slow(key, args, kwargs)
         quick = plan.quick
         if quick:
-            out = native(func_, types, args, kwargs) if quick is True else native(quick, types, args[:1], _NO_KWARGS)
+            out: Any = (
+                native(func_, types, args, kwargs) if quick is True else native(quick, types, args[:1], _NO_KWARGS)
+            )
             if type(out) is Tensor:
                 out.__class__ = DTensor
-                out._layout = plan.out
+                out._layout = plan.out  # type: ignore[attr-defined]
                 return out
             if type(out) is DTensor and out._layout is plan.out:
                 return out
@@ -206,18 +207,17 @@ class Route:
 
     def slow(self, key: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """A call whose key is not planned yet, or that always runs replicated."""
+        owners: dict[int, Any] = {}
         with Off():
             if kwargs.get("out") is not None:
                 return self.with_out(args, kwargs)
             if key is _NEVER:
                 quick = quick_promote(args) if not kwargs and not self.inplace else None
                 if quick is not None:
-                    args, owners = quick, _NO_KWARGS
+                    args = quick
                 else:
                     args, kwargs, owners = promote(self.name, args, kwargs)
                 key = key_of(args, kwargs, self.values)
-            else:
-                owners = {}
             out = self.planned(key, args, kwargs)
             return owners.get(id(out), out) if owners else out
 

@@ -26,8 +26,12 @@ from hyper_parallel.platform.torch.kernels_lines import LineKernels
 from hyper_parallel.platform.torch.kernels_triangle import TriangleKernels
 
 Tensor = torch.Tensor
-_DIM_TUPLE = {"logsumexp": torch.logsumexp, "special_logsumexp": torch.logsumexp, "all": torch.all, "any": torch.any}
-_NAMES = {"amax": torch.amax, "amin": torch.amin}
+_DIM_TUPLE: dict[str, Any] = {
+    "logsumexp": torch.logsumexp,
+    "special_logsumexp": torch.logsumexp,
+    "all": torch.all,
+    "any": torch.any,
+}
 
 
 class Kernels(LineKernels, TriangleKernels):
@@ -56,7 +60,7 @@ class Kernels(LineKernels, TriangleKernels):
             )
 
     @staticmethod
-    def reduce(name: str, x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
+    def reduce(name: str, x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Any:
         """prod, logsumexp, all, any over exactly these dims."""
         if name == "prod":
             if not dims:
@@ -68,7 +72,7 @@ class Kernels(LineKernels, TriangleKernels):
         return func(x, tuple(dims), keepdim=keep)
 
     @staticmethod
-    def vector_norm(x: Tensor, order: float, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
+    def vector_norm(x: Tensor, order: float, dims: Sequence[int], keep: bool, dtype: Any) -> Any:
         """The vector norm over these dims."""
         return torch.linalg.vector_norm(x, order, tuple(dims), keepdim=keep, dtype=dtype)
 
@@ -115,7 +119,8 @@ class Kernels(LineKernels, TriangleKernels):
         for axis in axes:
             count = wire.all_reduce(count, mesh, axis, "sum")
             picked = adjoint.all_reduce(picked, mesh, axis)
-        return _ValueOf.apply(result, picked / count)  # type: ignore[no-any-return]
+        attach: Any = _ValueOf
+        return attach.apply(result, picked / count)  # type: ignore[no-any-return]
 
     @staticmethod
     def as_pair(name: str, values: Tensor, indices: Tensor) -> Any:

@@ -22,6 +22,7 @@ import torch
 
 from hyper_parallel.errors import explain
 from hyper_parallel.layout import Layout
+from hyper_parallel.placements import Shard
 from hyper_parallel.platform.torch.dtensor import DTensor
 from hyper_parallel.redistribute import redistribute_local
 
@@ -61,7 +62,7 @@ def _store(name: str, value: torch.Tensor, target: torch.Tensor) -> None:
         return
     goal = target._layout
     if goal.shape != layout.shape:
-        if any(p.is_shard() and p.dim >= len(layout.shape) for p in goal.placements):
+        if any(isinstance(p, Shard) and p.dim >= len(layout.shape) for p in goal.placements):
             goal = Layout.replicated(goal.mesh, layout.shape)
         else:
             goal = goal.with_shape(layout.shape)

@@ -19,7 +19,7 @@ gloo lacks int16 and reductions of bool; moves go through bytes, reductions thro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.distributed as dist
@@ -31,7 +31,12 @@ _REDUCE = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.Reduc
 _GATHER = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor  # the latter is deprecated in 2.13
 _BYTES_ONLY = {torch.int16}
 _WIDEN = {torch.int16: torch.int32, torch.bool: torch.uint8}
-_LOCAL_REDUCE = {"sum": torch.sum, "max": torch.amax, "min": torch.amin, "prod": torch.prod}
+_LOCAL_REDUCE: dict[str, Callable[..., torch.Tensor]] = {
+    "sum": torch.sum,
+    "max": torch.amax,
+    "min": torch.amin,
+    "prod": torch.prod,
+}
 
 
 def dense(x: torch.Tensor) -> torch.Tensor:
@@ -92,7 +97,7 @@ def all_to_all(
     if peers == 1:
         return dense(x).clone()
     me = mesh.own_coordinate()[axis]
-    parts = [dense(part) for part in dense(x).split(list(cut_sizes), cut_dim)]
+    parts = [dense(part) for part in torch.split_with_sizes(dense(x), list(cut_sizes), cut_dim)]
     shapes = []
     for size in cat_sizes:
         shape = list(x.shape)
@@ -116,7 +121,7 @@ def exchange(
     dist.all_to_all_single(
         out, send, [n * width for n in counts], [part.numel() * width for part in parts], group=mesh.groups[axis]
     )
-    chunks = out.split([n * width for n in counts])
+    chunks = torch.split_with_sizes(out, [n * width for n in counts])
     return [_unbytes(c, like.dtype).reshape(list(s)) for c, s in zip(chunks, shapes, strict=True)]
 
 
@@ -130,7 +135,7 @@ def reduce_scatter(
     if peers == 1:
         return dense(x).clone()
     me = mesh.own_coordinate()[axis]
-    parts = [dense(part) for part in dense(x).split(list(sizes), dim)]
+    parts = [dense(part) for part in torch.split_with_sizes(dense(x), list(sizes), dim)]
     received = torch.stack(exchange(parts, [parts[me].shape] * peers, mesh, axis))
     return _LOCAL_REDUCE[op](received, 0).to(x.dtype)
 
