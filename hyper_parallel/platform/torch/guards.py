@@ -27,6 +27,7 @@ from typing import Any
 
 import torch
 
+from hyper_parallel.errors import explain
 from hyper_parallel.platform.torch.dtensor import DTensor
 from hyper_parallel.platform.torch.functions import teach_module_hooks, wrapped_function
 
@@ -40,6 +41,7 @@ def install() -> None:
     for module, name in ((torch, "tensor"), (torch, "asarray"), (torch, "as_tensor"), (torch, "scalar_tensor")):
         setattr(module, name, _from_data(getattr(module, name)))
     torch.autograd.backward = _backward(torch.autograd.backward)  # type: ignore[assignment]
+    _refuse_local_views()
     _wrap_functions()
     teach_module_hooks()
 
@@ -72,8 +74,35 @@ def _holds_dtensor(values: Any) -> bool:
 
 
 def _plain(values: Any) -> list[Any]:
-    """Nested lists with DTensors turned into numbers."""
-    return [v.tolist() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values]
+    """Nested lists with DTensors turned into full tensors."""
+    return [
+        v.detach().full_tensor() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v
+        for v in values
+    ]
+
+
+def _refuse_local_views() -> None:
+    """Transforms and exporters that unwrap a tensor in C would take the own part for the whole: they say so."""
+    import torch._functorch.eager_transforms as transforms
+    import torch._functorch.vmap as batching
+
+    batching._add_batch_dim = _refusing("torch.vmap", batching._add_batch_dim)
+    transforms._wrap_for_grad = _refusing("torch.func.grad", transforms._wrap_for_grad)
+    torch.to_dlpack = torch.utils.dlpack.to_dlpack = _refusing("to_dlpack", torch.utils.dlpack.to_dlpack)
+    Tensor.__new__ = _refusing("torch.Tensor", torch._C.TensorBase.__new__)  # type: ignore[method-assign]
+    Tensor.set_ = _refusing("set_", torch._C.TensorBase.set_)  # type: ignore[method-assign]
+    for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
+        kind.__call__ = _refusing("a TorchScript function", kind.__call__)  # type: ignore[method-assign]
+
+
+def _refusing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _holds_dtensor(args) or _holds_dtensor(kwargs.values()):
+            raise TypeError(explain(name, "its inputs", "plain tensors (to_local() or full_tensor())", "a DTensor"))
+        return original(*args, **kwargs)
+
+    return call
 
 
 def _backward(original: Callable[..., Any]) -> Callable[..., Any]:
