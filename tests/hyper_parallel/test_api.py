@@ -42,5 +42,6 @@ _CHECKS = [
 
 @pytest.mark.parametrize(("module", "name", "mesh"), _CHECKS)
 def test_check_holds(pools: Callable[[int], RankPool], module: str, name: str, mesh: tuple[int, ...]) -> None:
-    answers = pools(math.prod(mesh)).run("tests.hyper_parallel.api.tools", "run_check", module, name, mesh)
+    pool = pools(math.prod(mesh))
+    answers = pool.run("tests.hyper_parallel.api.tools", "run_check", module, name, mesh, timeout_s=200.0)
     assert answers == (name,) * math.prod(mesh)

@@ -17,7 +17,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -64,6 +65,25 @@ def right_or_refused(call: Callable[[], Any], want: Any, *kinds: type[BaseExcept
             raise AssertionError("an error should say what is wrong") from error
     else:
         same(got, want)
+
+
+class Complaints:
+    """Gathers what goes wrong in a series of trials, so that one failure does not hide the others."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    @contextmanager
+    def about(self, what: str) -> Iterator[None]:
+        """One trial, by name."""
+        try:
+            yield
+        except Exception as error:
+            self.told.append(f"{what}: {type(error).__name__}: {str(error)[:300]}")
+
+    def settle(self) -> None:
+        """Fails if anything was told."""
+        assert not self.told, "\n".join(self.told)
 
 
 def run_check(module: str, name: str, mesh_shape: tuple[int, ...]) -> str:
