@@ -21,9 +21,8 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.errors import explain
 from hyper_parallel.layout import Layout
-from hyper_parallel.platform.torch import rewrites_join
+from hyper_parallel.platform.torch import rewrites_index, rewrites_join
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, plain
 
 Tensor = torch.Tensor
@@ -109,16 +108,10 @@ def _reverse_matmul(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     return torch.matmul(args[1], args[0])
 
 
-def _refuse_set(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """Sharing memory by hand would take the own part for the whole."""
-    raise NotImplementedError(explain("set_", "the tensors", "plain ones (use copy_ or data)", "a DTensor"))
-
-
 HANDLERS: dict[Any, Callable[..., Any]] = {
     Tensor.expand_as: _as_other("expand"),
     Tensor.view_as: _as_other("view"),
     Tensor.reshape_as: _as_other("reshape"),
-    Tensor.set_: _refuse_set,
     Tensor.type_as: _type_as,
     Tensor.to: _to,
     Tensor.type: _cast_name,
@@ -133,4 +126,5 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     torch.atleast_2d: _atleast(2),
     torch.atleast_3d: _atleast(3),
     **rewrites_join.HANDLERS,
+    **rewrites_index.HANDLERS,
 }
