@@ -31,7 +31,9 @@ def seeds(tool: Tool) -> list[str]:
     for path in sorted(paths):
         data = path.read_bytes()
         for at, _ in scan(data) if scan else ():
-            line = data[data.rfind(b"\n", 0, at) + 1 : data.find(b"\n", at) % (len(data) + 1)].decode("utf-8", "replace")
+            line = data[data.rfind(b"\n", 0, at) + 1 : data.find(b"\n", at) % (len(data) + 1)].decode(
+                "utf-8", "replace"
+            )
             if line.startswith("[20"):
                 line = line.partition("] ")[2]
             found.setdefault(line)
@@ -107,7 +109,9 @@ def main(arguments: list[str] | None = None) -> int:
         rows.append({"parser": "general", "inputs": len(timed), "worst_seconds": round(worst, 3), "worst_input": name})
         print(f"{'general':14} {len(timed):4} inputs, worst {worst:6.3f} s  {name}")
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        RESULTS.write_text(json.dumps({"bytes": SIZE, "limit_seconds": options.limit, "parsers": rows}, indent=1) + "\n")
+        RESULTS.write_text(
+            json.dumps({"bytes": SIZE, "limit_seconds": options.limit, "parsers": rows}, indent=1) + "\n"
+        )
     return 1 if any(row["worst_seconds"] > options.limit for row in rows) else 0
 
 

@@ -36,12 +36,13 @@ _ESCAPES = re.compile(
 )
 # Where the ESC byte was lost on the way (pasted logs): only forms that no tool prints on purpose.
 _BARE_COLOUR = re.compile(
-    r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?!\w)|\[0?K(?=\W|$)|\[(?:0|1|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})m"
+    r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?![\w\]])|\[0?K(?=\W|$)|\[(?:0|1|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})m"
 )
 
 _PREFIX = re.compile(
     # ISO and friends: [2026-05-16T02:18:23.087Z], 2026-05-16T02:18:23.0870000Z, 2026-05-16 02:18:23,087
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s\d\d[OE]\+?)?(?:[ \t]|$)"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?:[ \t]\d\d[OE](?:\+|[ \t]|$)|[ \t]|$)"
     # timestamper's short forms: 02:18:23  and [02:18:23]
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?\]?(?:[ \t]+|$)"
     # parallel branch of a Pipeline

@@ -102,12 +102,12 @@ def read_robot_table(body: str) -> tuple[RobotRow, ...]:
 
 def _result_of(text: str) -> str:
     """The result that a cell names, and only if it says hardly anything else."""
-    plain = re.sub(r"[*_`~\s]+", " ", text).strip().upper()
+    plain = re.sub(r"[*`~\s]+", " ", text).strip().upper()
     if not plain or len(plain) > 40:
         return ""
     for word, result in _WORDS:
         if word.isascii() and word.isalpha():
-            if re.search(rf"(?<![A-Z]){word}(?![A-Z])", plain.replace("_", " ")):
+            if re.search(rf"(?<![A-Z]){word}(?![A-Z])", plain):
                 return result
         elif word.upper() in plain:
             return result

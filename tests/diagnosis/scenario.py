@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Makes corpus logs: plants faults in a directory, runs the real tools on it, and writes what a gate build would print."""
+"""Makes corpus logs: plants faults, runs the real tools on them, and writes what a gate build would print."""
 
 from __future__ import annotations
 

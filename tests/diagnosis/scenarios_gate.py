@@ -25,9 +25,9 @@ DOC = '"""A module."""\n'
 FIELDS = '    """\n    Feature: a.\n    Description: b.\n    Expectation: c.\n    """\n'
 
 
-def test(name: str, body: str, arguments: str = "") -> str:
+def test(name: str, body: str, *arguments: str) -> str:
     """Source of a test function."""
-    return f"def {name}({arguments}):\n" + "".join(f"    {line}\n" for line in body.split("\n")) + "\n\n"
+    return f"def {name}({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in body.split("\n")) + "\n\n"
 
 
 def long_function(name: str, branches: int) -> str:
@@ -52,8 +52,8 @@ SCENARIOS = (
     S(
         "pylint-many-rules",
         {
-            A: DOC
-            + "import os, sys\n\n\ndef f(a, b=[]):\n    try:\n        return undefined_name\n    except:\n        return b\n",
+            A: DOC + "import os, sys\n\n\ndef f(a, b=[]):\n    try:\n        return undefined_name\n    except:\n   "
+            "     return b\n",
             "hyper_parallel/b.py": DOC + "def g():\n    if 1 == 2:\n        return 1\n    else:\n        return 2\n",
         },
         (PYLINT,),
@@ -367,7 +367,8 @@ SCENARIOS = (
             T: "import os\nimport sys\n\n\n"
             + test(
                 "test_card",
-                "ret = os.system(f'{sys.executable} -m pytest -p no:cacheprovider -s tests/inner_case.py')\nassert ret == 0",
+                "ret = os.system(f'{sys.executable} -m pytest -p no:cacheprovider -s"
+                " tests/inner_case.py')\nassert ret == 0",
             ),
             "tests/inner_case.py": test("test_inner", "assert [1, 2] == [1, 3]"),
         },

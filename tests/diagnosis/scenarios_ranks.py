@@ -65,7 +65,8 @@ SCENARIOS = (
                 + "-" * 60
                 + "\nFailures:\n  <NO_OTHER_FAILURES>\n"
                 + "-" * 60
-                + "\nRoot Cause (first observed failure):\n[0]:\n  time      : 2026-06-12_01:02:03\n  host      : node\n"
+                + "\nRoot Cause (first observed failure):\n[0]:\n  time      : 2026-06-12_01:02:03\n  host   "
+                "   : node\n"
                 "  rank      : 3 (local_rank: 3)\n  exitcode  : 1 (pid: 99)\n  error_file: <N/A>\n"
                 "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html\n"
                 + "="
@@ -105,13 +106,16 @@ SCENARIOS = (
                 SMOKE,
                 recorded="\n".join(
                     [
-                        f"./log/worker_0.log:9:[ERROR] HCCL(15,python):{STAMP}59.335.888 [hccl.cc:12]15 Wait: wait socket"
+                        f"./log/worker_0.log:9:[ERROR] HCCL(15,python):{STAMP}59.335.888 [hccl.cc:12]15 Wait:"
+                        f" wait socket"
                         " establish timeout, role[0] rank[0] timeout[120 s]",
-                        f"./log/worker_1.log:9:EI0006: [PID: 16] {STAMP}59.400.000 Communication_Error_Bind: Getting socket"
+                        f"./log/worker_1.log:9:EI0006: [PID: 16] {STAMP}59.400.000 Communication_Error_Bind:"
+                        f" Getting socket"
                         " times out.",
                         f"./log/worker_2.log:7:[ERROR] DEVICE(17,fffd01,python):{STAMP}01.000.001"
                         " [mindspore/ccsrc/plugin/device/x.cc:761] Launch] Launch kernel failed, ret 507015",
-                        f"./log/worker_3.log:9:EI0006: [PID: 18] {STAMP}59.500.000 Communication_Error_Bind: Getting socket"
+                        f"./log/worker_3.log:9:EI0006: [PID: 18] {STAMP}59.500.000 Communication_Error_Bind:"
+                        f" Getting socket"
                         " times out.",
                     ]
                 ),
@@ -157,7 +161,8 @@ SCENARIOS = (
             Step(
                 SMOKE,
                 recorded="\n".join(
-                    f"./log/worker_{rank}.log:9:EI0006: [PID: 16] {STAMP}59.400.000 Communication_Error_Bind: Getting socket"
+                    f"./log/worker_{rank}.log:9:EI0006: [PID: 16] {STAMP}59.400.000 Communication_Error_Bind:"
+                    f" Getting socket"
                     " times out."
                     for rank in range(4)
                 ),
@@ -198,7 +203,8 @@ SCENARIOS = (
         steps=(
             Step(
                 SMOKE,
-                recorded="RuntimeError: NPU out of memory. Tried to allocate 22.00 MiB (NPU 0; 60.96 GiB total capacity;"
+                recorded="RuntimeError: NPU out of memory. Tried to allocate 22.00 MiB (NPU 0; 60.96 GiB"
+                " total capacity;"
                 " 1.20 GiB already allocated; 19.79 MiB free; 2.00 GiB reserved)\n"
                 "[ERROR] RUNTIME(16,python):2026-06-12-01:02:03.000.000 [x.cc:3]16 Malloc: Malloc device memory failed,"
                 " size[33554432], ret[207001], Device 6 may be other processes occupying this card",
@@ -215,7 +221,8 @@ SCENARIOS = (
         steps=(
             Step(
                 SMOKE,
-                recorded="RuntimeError: NPU out of memory. Tried to allocate 44.00 GiB (NPU 0; 60.96 GiB total capacity;"
+                recorded="RuntimeError: NPU out of memory. Tried to allocate 44.00 GiB (NPU 0; 60.96 GiB"
+                " total capacity;"
                 " 30.00 GiB already allocated; 29.00 GiB free; 31.00 GiB reserved)",
             ),
         ),

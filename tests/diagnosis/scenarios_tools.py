@@ -471,7 +471,8 @@ SCENARIOS = (
         steps=(
             Step(
                 "ST",
-                recorded="running\nCannot contact agent-7: hudson.remoting.ChannelClosedException: Channel closed down or"
+                recorded="running\nCannot contact agent-7: hudson.remoting.ChannelClosedException: Channel"
+                " closed down or"
                 ' "failed"',
             ),
         ),

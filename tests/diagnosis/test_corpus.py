@@ -69,8 +69,8 @@ def test_findings_of_a_log(path: Path) -> None:
         assert not first.secondary
 
 
-@pytest.mark.parametrize("size", [1, 7, 4096])
-@pytest.mark.parametrize("path", LOGS[::6], ids=lambda path: path.stem)
+@pytest.mark.parametrize("size", [7, 4096])
+@pytest.mark.parametrize("path", LOGS[::8], ids=lambda path: path.stem)
 def test_chunk_borders_change_nothing(path: Path, size: int) -> None:
     data = path.read_bytes()
     whole = diagnose([data])

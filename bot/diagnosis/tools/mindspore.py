@@ -67,6 +67,7 @@ def _block(window: Window, title: str) -> Iterable[Finding]:
             continue
         if (
             not words
+            or _HEAD.match(words)
             or words.startswith(("ERROR: script", "[Pipeline]"))
             or (title == "C++ Call Stack" and not _PLACE.match(words))
         ):

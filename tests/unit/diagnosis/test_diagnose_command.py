@@ -1,0 +1,79 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.diagnosis.__main__ import main
+from bot.diagnosis.command import run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "tool_output"
+
+
+def test_json_holds_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(str(FIXTURES / "pytest_fail.txt"), as_json_text=True) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert {"findings", "causes", "excerpt", "failed_stages", "lines", "confidence"} <= set(data)
+    first = data["findings"][1]
+    assert (first["function"], first["first_line"], first["last_line"]) == ("test_a.py::test_fail", 19, 27)
+    assert first["failure_class"] == "code"
+    assert all(part["first_line"] <= part["last_line"] and part["why"] for part in data["excerpt"])
+    assert [part["score"] for part in data["excerpt"]] == sorted(
+        (part["score"] for part in data["excerpt"]), reverse=True
+    )
+
+
+def test_report_in_chinese_and_english(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(FIXTURES / "pytest_os_system_wrapper.txt")
+    assert run(path) == 0
+    chinese = capsys.readouterr().out
+    assert "控制台日志中没有真正的错误" in chinese
+    assert run(path, language="en") == 0
+    english = capsys.readouterr().out
+    assert "The console does not hold the real error" in english
+    assert "test_os.py:4" in english
+
+
+def test_log_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(b"a.py:1: teh ==> the\n"))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert main(["--log", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["findings"][0]["tool"] == "codespell"
+
+
+def test_green_log_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_text("all is well\n" * 3)
+    assert main(["--log", str(log), "--lang", "en", "--green", str(log)]) == 0
+    assert "0 findings" in capsys.readouterr().out
+
+
+def test_unreadable_log_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--log", str(tmp_path / "gone")]) == 2
+    assert "无法读取" in capsys.readouterr().err
+    assert main(["--log", str(tmp_path), "--lang", "en"]) == 2
+    assert "Cannot read" in capsys.readouterr().err
+
+
+def test_markup_in_a_log_is_shown_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_text("[bold]x[/bold].py:1: teh ==> [/red]the\nError: [/] boom\n")
+    assert main(["--log", str(log)]) == 0
+    assert "[/] boom" in capsys.readouterr().out
