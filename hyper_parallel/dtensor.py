@@ -21,7 +21,7 @@ from typing import Any
 
 from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.placements import Placement
-from hyper_parallel.platform import get_platform
+from hyper_parallel.platform import get_platform, platform_of
 
 
 def distribute_tensor(
@@ -31,8 +31,8 @@ def distribute_tensor(
     *,
     src_data_rank: int | None = 0,
 ) -> Any:
-    """Cut a full tensor that lives on every rank; see the platform's `distribute_tensor`."""
-    return get_platform().distribute_tensor(tensor, device_mesh, placements, src_data_rank=src_data_rank)
+    """Cut a full tensor that lives on every rank; see the `distribute_tensor` of the tensor's platform."""
+    return platform_of(tensor).distribute_tensor(tensor, device_mesh, placements, src_data_rank=src_data_rank)
 
 
 def _factory(name: str, size: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

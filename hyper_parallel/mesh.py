@@ -160,7 +160,13 @@ class DeviceMesh:
         """The process group of the own row along an axis (of a 1-D mesh by default)."""
         if mesh_dim is None and self.ndim != 1:
             raise ValueError(explain("get_group", "mesh_dim", "given on a mesh of several axes", mesh_dim))
-        return self.groups[self.axis_index(0 if mesh_dim is None else mesh_dim)]
+        axis = self.axis_index(0 if mesh_dim is None else mesh_dim)
+        from hyper_parallel.platform import get_platform
+
+        platform = get_platform()
+        if getattr(platform, "keeps_own_groups", False):
+            return platform.new_group(self.ranks_along(axis))
+        return self.groups[axis]
 
     def get_all_groups(self) -> list[Any]:
         """The process groups of the own rows, one per axis."""
@@ -203,6 +209,8 @@ class DeviceMesh:
         from hyper_parallel.platform import get_platform
 
         platform = get_platform()
+        if getattr(platform, "keeps_own_groups", False):
+            return  # made by their members on first use; these slots stay free for another backend in the process
         for axis in range(self.ndim):
             if self.groups[axis] is not None or self.mesh_shape[axis] == 1:
                 continue

@@ -49,6 +49,15 @@ def set_platform(name: str) -> Any:
     return platform
 
 
+def platform_of(tensor: Any) -> Any:
+    """The platform whose tensor this is; the active one for anything else. Both frameworks can live in one process."""
+    for kind in type(tensor).__mro__:
+        root = kind.__module__.partition(".")[0]
+        if root in _MODULES:
+            return _load(root)
+    return get_platform()
+
+
 def _installed() -> str:
     for name in _MODULES:
         if importlib.util.find_spec(name):
