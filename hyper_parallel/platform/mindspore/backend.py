@@ -29,14 +29,16 @@ from hyper_parallel.layout import Layout
 from hyper_parallel.platform.mindspore import adjoint, native, runtime, wire
 from hyper_parallel.platform.mindspore.dtensor import DTensor, LostAlias, as_dtensor, as_kind
 from hyper_parallel.platform.mindspore.kernels import Kernels
+from hyper_parallel.platform.mindspore.kernels_lines import LineKernels
 
 
-class MindSporePlatform(Kernels):
+class MindSporePlatform(LineKernels, Kernels):
     """Every method works on plain local tensors unless it says otherwise."""
 
     name = "mindspore"
     dtensor = DTensor
     xp: ModuleType = mint
+    keeps_own_groups = True
 
     # -- process groups
     is_initialized = staticmethod(runtime.is_initialized)
@@ -132,6 +134,14 @@ class MindSporePlatform(Kernels):
         from hyper_parallel.platform.mindspore.construct import factory
 
         return factory(*args)
+
+    def public(self, name: str) -> Any:
+        """A public name of `hyper_parallel` whose meaning depends on the framework."""
+        if name == "DTensor":
+            return DTensor
+        from hyper_parallel.platform.mindspore import cells, construct
+
+        return construct.manual_seed if name == "manual_seed" else getattr(cells, name)
 
     @property
     def engine(self) -> Any:

@@ -348,6 +348,9 @@ ROUTES: dict[str, Func] = {
     "erfinv": _erfinv_refused,
     **routes_nn.ROUTES,
 }
+_ALIASES = {"arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2"}
+ROUTES.update({alias: ROUTES[name] for alias, name in _ALIASES.items()})
+ROUTES["inverse"] = ROUTES["linalg_inv"]
 COMPOSED: dict[str, Func] = {
     "addcmul": _addcmul,
     "scaled_dot_product_attention": routes_nn.attention,

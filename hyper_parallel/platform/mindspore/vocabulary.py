@@ -20,7 +20,7 @@
 
 Positional arguments get these names in this order; those after `*` are handed on as keywords. `name=@attribute` is read
 from an old-style primitive's attributes. Values are translated too: a dtype's number into the dtype, the number of a loss's
-reduction into its word.
+reduction into its word. `=> first of 3` says that the primitive returns three results, of which callers use the first.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Entry:
     positional: tuple[str, ...]
     keyword: tuple[str, ...]
     attributes: tuple[tuple[str, str], ...]
+    results: int = 1
 
     def translate(self, primitive: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
         """(args, kwargs) in the rule book's words; None where they do not fit."""
@@ -98,7 +99,8 @@ def entries() -> dict[str, Entry]:
 
 
 def parse(text: str) -> Entry:
-    """Read `name(parameters)`."""
+    """Read `name(parameters)`, with `=> first of N` where the primitive returns more."""
+    text, _, more = text.partition(" => ")
     name, _, rest = text.rstrip(")").partition("(")
     positional: list[str] = []
     keyword: list[str] = []
@@ -112,4 +114,4 @@ def parse(text: str) -> Entry:
             attributes.append((key, attribute))
         elif part:
             into.append(part)
-    return Entry(name, tuple(positional), tuple(keyword), tuple(attributes))
+    return Entry(name, tuple(positional), tuple(keyword), tuple(attributes), int(more.split()[-1]) if more else 1)
