@@ -89,6 +89,8 @@ class RankPool:
         group_timeout_s: How long a collective may wait before it raises on the waiting rank.
     """
 
+    serve: Callable[..., None] = staticmethod(_serve)
+
     def __init__(self, size: int, *, group_timeout_s: float = 20.0) -> None:
         self.size = size
         self._group_timeout_s = group_timeout_s
@@ -104,6 +106,11 @@ class RankPool:
     ) -> None:
         self.stop()
 
+    @property
+    def running(self) -> bool:
+        """Whether the ranks are up; after a failed call they are not until the next one."""
+        return bool(self._processes)
+
     def start(self) -> None:
         """Starts the ranks and waits until all have joined the process group."""
         context = multiprocessing.get_context("spawn")
@@ -112,7 +119,7 @@ class RankPool:
         for rank in range(self.size):
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=_serve, args=(rank, self.size, port, theirs, self._group_timeout_s), daemon=True
+                target=self.serve, args=(rank, self.size, port, theirs, self._group_timeout_s), daemon=True
             )
             process.start()
             theirs.close()
