@@ -129,23 +129,35 @@ def samples(op: Any) -> Iterator[Sample]:
 
 
 def combinations(
-    tensors: Sequence[torch.Tensor], mesh_ndim: int, *, seed: int, limit: int = MAX_COMBINATIONS
+    tensors: Sequence[torch.Tensor],
+    mesh_ndim: int,
+    *,
+    seed: int,
+    partial: bool = False,
+    limit: int = MAX_COMBINATIONS,
 ) -> list[tuple[tuple[str, ...], ...]]:
     """Placements to try: one tuple of words (a word per mesh axis) for every tensor.
 
-    All of them where there are at most ``limit``; otherwise all-replicated and a seeded draw of the rest.
+    All of them where there are at most ``limit``; otherwise all-replicated and a seeded draw of the rest. With
+    ``partial``, floating tensors also come as pending sums, and combinations without any are left out.
     """
     options = []
     for tensor in tensors:
         words = ["R"] + [f"S{dim}" for dim, size in enumerate(tensor.shape) if size >= 2]
+        if partial and tensor.is_floating_point():
+            words.append("P")
         options.append(list(itertools.product(words, repeat=mesh_ndim)))
     total = 1
     for option in options:
         total *= len(option)
     if total <= limit:
-        return list(itertools.product(*options))
+        return [words for words in itertools.product(*options) if not partial or _pending(words)]
     draw = random.Random(seed)
     chosen = {tuple(("R",) * mesh_ndim for _ in tensors): None}
     while len(chosen) < limit:
         chosen[tuple(draw.choice(option) for option in options)] = None
-    return list(chosen)
+    return [words for words in chosen if not partial or _pending(words)]
+
+
+def _pending(words: Sequence[Sequence[str]]) -> bool:
+    return any("P" in axes for axes in words)

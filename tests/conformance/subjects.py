@@ -25,6 +25,22 @@ Word = str
 """A placement in words: ``R`` or ``S0``, ``S1`` … or ``P`` (partial sum)."""
 
 
+def term(tensor: torch.Tensor, words: Sequence[Word], coordinate: Sequence[int]) -> torch.Tensor:
+    """This rank's term of a tensor that is a pending sum on the axes with ``P``.
+
+    Along such an axis the first rank holds 2x, the second -x, the others nothing: the terms differ, and add up to x
+    without rounding in any order. Infinite and undefined values stay on the first rank.
+    """
+    for word, place in zip(words, coordinate, strict=True):
+        if word != "P":
+            continue
+        if not bool(torch.isfinite(tensor).all()):
+            tensor = tensor if place == 0 else torch.zeros_like(tensor)
+        else:
+            tensor = tensor * {0: 2, 1: -1}.get(place, 0)
+    return tensor
+
+
 class Subject(Protocol):
     """What the sweep needs of a DTensor library."""
 
@@ -56,10 +72,17 @@ class TorchSubject:
 
     def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
         """Cuts a tensor that every rank holds in full, without communication."""
-        from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+        from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 
-        placements = [Replicate() if word == "R" else Shard(int(word[1:])) for word in words]
-        return distribute_tensor(tensor, mesh, placements, src_data_rank=None)
+        placements = [Shard(int(word[1:])) if word[0] == "S" else Replicate() for word in words]
+        cut = distribute_tensor(tensor, mesh, placements, src_data_rank=None)
+        if "P" not in words:
+            return cut
+        local = term(cut.to_local(), words, mesh.get_coordinate())
+        pending = [Partial() if word == "P" else place for word, place in zip(words, placements, strict=True)]
+        return DTensor.from_local(
+            local, mesh, pending, run_check=False, shape=tensor.shape, stride=tensor.contiguous().stride()
+        )
 
     def is_distributed(self, value: Any) -> bool:
         """Whether ``value`` is a ``torch.distributed.tensor.DTensor``."""
@@ -87,10 +110,15 @@ class OursSubject:
 
     def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
         """Cuts a tensor that every rank holds in full, without communication."""
-        from hyper_parallel import Replicate, Shard, distribute_tensor
+        from hyper_parallel import DTensor, Partial, Replicate, Shard, distribute_tensor
 
-        placements = [Replicate() if word == "R" else Shard(int(word[1:])) for word in words]
-        return distribute_tensor(tensor, mesh, placements)
+        placements = [Shard(int(word[1:])) if word[0] == "S" else Replicate() for word in words]
+        cut = distribute_tensor(tensor, mesh, placements, src_data_rank=None)
+        if "P" not in words:
+            return cut
+        local = term(cut.to_local(), words, mesh.get_coordinate())
+        pending = [Partial() if word == "P" else place for word, place in zip(words, placements, strict=True)]
+        return DTensor.from_local(local, mesh, pending, shape=tuple(tensor.shape))
 
     def is_distributed(self, value: Any) -> bool:
         """Whether ``value`` is a ``hyper_parallel.DTensor``."""

@@ -24,10 +24,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import queue
 import random
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +40,8 @@ from tests.conformance.entries import EntryName, all_entries
 from tests.conformance.verdicts import crashed_verdict, entry_verdict, is_right, names_by_class, summary
 from tests.ranks.pool import RankPool
 
-ENTRY_TIMEOUT_S = 40.0
+ENTRY_TIMEOUT_S = 120.0
+WARM_UP_TIMEOUT_S = 300.0
 GROUP_TIMEOUT_S = 12.0
 
 Verdicts = dict[str, dict[str, dict[str, Any]]]
@@ -53,64 +59,99 @@ def choose(entries: list[EntryName], *, only: str = "", sample: str = "") -> lis
     return entries
 
 
-def try_entry(
-    pool: RankPool, subject: str, entry: EntryName, *, sizes: str, mesh: tuple[int, ...], seed: int
-) -> dict[str, Any]:
-    """One entry on all ranks; ranks that fell out of step are started afresh."""
-    outcome = pool.attempt(
-        "tests.conformance.trial",
-        "run_entry",
-        entry.name,
-        entry.variant,
-        subject,
-        sizes,
-        mesh,
-        seed,
-        timeout_s=ENTRY_TIMEOUT_S,
-    )
-    if outcome.kind != "done":
-        return crashed_verdict(outcome.kind, outcome.detail)
-    if any(answer["desync"] for answer in outcome.answers):
-        pool.stop(kill=True)
-    return entry_verdict(outcome.answers)
+@dataclass(frozen=True)
+class Setting:
+    """What a run tries: ``even`` or ``uneven`` sizes, the mesh, the seed, and whether inputs come as pending sums."""
+
+    sizes: str
+    mesh: tuple[int, ...]
+    seed: int = 0
+    partial: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name of the run's section."""
+        shape = "x".join(map(str, self.mesh))
+        return f"Mesh {shape}, {self.sizes} sizes" + (", pending sums" if self.partial else "")
 
 
-def sweep(
-    subjects: list[str],
-    entries: list[EntryName],
-    *,
-    sizes: str,
-    mesh: tuple[int, ...],
-    seed: int,
-    log: Path | None,
-    done: Verdicts,
-    tell: bool = True,
-) -> Verdicts:
-    """Runs all subjects over all entries; ``done`` holds verdicts of an earlier run and is not repeated."""
-    ranks = 1
-    for size in mesh:
-        ranks *= size
-    verdicts: Verdicts = {subject: dict(done.get(subject, {})) for subject in subjects}
-    started = time.monotonic()
-    for subject in subjects:
-        with RankPool(ranks, group_timeout_s=GROUP_TIMEOUT_S) as pool:
-            for number, entry in enumerate(entries, 1):
-                if entry.full in verdicts[subject]:
-                    continue
-                verdict = try_entry(pool, subject, entry, sizes=sizes, mesh=mesh, seed=seed)
-                verdicts[subject][entry.full] = verdict
-                if log:
-                    with log.open("a", encoding="utf-8") as stream:
-                        stream.write(json.dumps({"subject": subject, "entry": entry.full, **verdict}) + "\n")
-                if tell:
-                    right = sum(map(is_right, verdicts[subject].values()))
-                    mark = "" if is_right(verdict) else f"  {verdict['forward']}/{verdict['gradient']}"
-                    seconds = time.monotonic() - started
-                    print(
-                        f"[{seconds:6.0f} s] {subject} {number}/{len(entries)} right {right}: {entry.full}{mark}",
-                        flush=True,
-                    )
-    return verdicts
+def try_entry(pool: RankPool, subject: str, entry: EntryName, setting: Setting) -> dict[str, Any]:
+    """One entry on all ranks; ranks that fell out of step are started afresh.
+
+    An entry without an answer is tried once more on fresh ranks, lest a busy machine count as ranks out of step.
+    """
+    for last in (False, True):
+        if not pool.running:
+            pool.run("tests.conformance.trial", "warm_up", timeout_s=WARM_UP_TIMEOUT_S)
+        outcome = pool.attempt(
+            "tests.conformance.trial",
+            "run_entry",
+            entry.name,
+            entry.variant,
+            subject,
+            setting.sizes,
+            setting.mesh,
+            setting.seed,
+            setting.partial,
+            timeout_s=ENTRY_TIMEOUT_S,
+        )
+        desync = outcome.kind == "done" and any(answer["desync"] for answer in outcome.answers)
+        if desync:
+            pool.stop(kill=True)
+        if last or not (desync or outcome.kind in ("hung", "crashed")):
+            break
+    return crashed_verdict(outcome.kind, outcome.detail) if outcome.kind != "done" else entry_verdict(outcome.answers)
+
+
+class Sweep:
+    """Runs entries for one subject in several pools at a time, and tells and logs each verdict as it comes.
+
+    Args:
+        setting: What to try.
+        log: JSONL file to append to.
+        jobs: Pools working at a time.
+        tell: Print progress.
+    """
+
+    def __init__(self, setting: Setting, *, log: Path | None = None, jobs: int = 1, tell: bool = True) -> None:
+        self._setting, self._log, self._jobs, self._tell = setting, log, jobs, tell
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+
+    def run(self, subject: str, entries: list[EntryName], done: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Verdicts by entry in the data base's order; ``done`` holds those of an earlier run and is not repeated."""
+        verdicts = {entry.full: done[entry.full] for entry in entries if entry.full in done}
+        todo: queue.SimpleQueue[EntryName] = queue.SimpleQueue()
+        for entry in entries:
+            if entry.full not in verdicts:
+                todo.put(entry)
+
+        def work() -> None:
+            with RankPool(math.prod(self._setting.mesh), group_timeout_s=GROUP_TIMEOUT_S) as pool:
+                while True:
+                    try:
+                        entry = todo.get_nowait()
+                    except queue.Empty:
+                        return
+                    verdict = try_entry(pool, subject, entry, self._setting)
+                    with self._lock:
+                        verdicts[entry.full] = verdict
+                        self._note(subject, entry, verdict, verdicts, len(entries))
+
+        with ThreadPoolExecutor(self._jobs) as workers:
+            for future in [workers.submit(work) for _ in range(self._jobs)]:
+                future.result()
+        return {entry.full: verdicts[entry.full] for entry in entries}
+
+    def _note(self, subject: str, entry: EntryName, verdict: dict[str, Any], verdicts: Any, total: int) -> None:
+        if self._log:
+            with self._log.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps({"subject": subject, "entry": entry.full, **verdict}) + "\n")
+        if self._tell:
+            right = sum(map(is_right, verdicts.values()))
+            mark = "" if is_right(verdict) else f"  {verdict['forward']}/{verdict['gradient']}"
+            seconds = time.monotonic() - self._started
+            print(f"[{seconds:6.0f} s] {subject} {len(verdicts)}/{total} right {right}: {entry.full}{mark}", flush=True)
 
 
 def read_log(path: Path) -> Verdicts:
@@ -169,23 +210,26 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--subject", default="ours,torch", help="comma separated: ours, torch")
     parser.add_argument("--entries", default="", help="comma separated entry names")
     parser.add_argument("--sample", default="", help="SEED:COUNT, a seeded draw of entries")
+    parser.add_argument("--partial", action="store_true", help="floating inputs also as pending sums")
+    parser.add_argument("--jobs", type=int, default=1, help="pools of ranks working at a time")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--resume", type=Path, help="JSONL file that is read first and appended to")
     parser.add_argument("--out", type=Path, help="Markdown document whose section of this run is replaced")
     parser.add_argument("--json", type=Path, help="file for the verdicts")
     options = parser.parse_args(argv)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    mesh = tuple(int(size) for size in options.mesh.split("x"))
-    subjects = options.subject.split(",")
+    setting = Setting(
+        options.sizes, tuple(int(size) for size in options.mesh.split("x")), options.seed, options.partial
+    )
     entries = choose(all_entries(), only=options.entries, sample=options.sample)
     done = read_log(options.resume) if options.resume else {}
     started = time.monotonic()
-    verdicts = sweep(
-        subjects, entries, sizes=options.sizes, mesh=mesh, seed=options.seed, log=options.resume, done=done
-    )
-    title = f"Mesh {options.mesh}, {options.sizes} sizes" + (f", sample {options.sample}" if options.sample else "")
+    runner = Sweep(setting, log=options.resume, jobs=options.jobs)
+    verdicts = {subject: runner.run(subject, entries, done.get(subject, {})) for subject in options.subject.split(",")}
+    title = setting.title + (f", sample {options.sample}" if options.sample else "")
     command = (
         f"python -m tests.conformance.sweep --mesh {options.mesh} --sizes {options.sizes} --subject {options.subject}"
+        + (" --partial" if options.partial else "")
     )
     section = render(title, command, verdicts)
     print(section)

@@ -23,12 +23,23 @@ from typing import Any
 
 import torch
 
-from tests.conformance.entries import EntryName, Sample, combinations, find, map_tensors, samples, set_sizes
+from tests.conformance.entries import (
+    EntryName,
+    Sample,
+    all_entries,
+    combinations,
+    find,
+    map_tensors,
+    samples,
+    set_sizes,
+)
 from tests.conformance.subjects import SUBJECTS, Subject
 from tests.ranks.step import OutOfStep, StepKeeper
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MAX_EXAMPLES = 4
+STEP_TIMEOUT_S = 40.0
+"""Longer than a collective may wait, so that the rank that waited in one still arrives to say so."""
 _scopes = 0
 
 
@@ -187,8 +198,19 @@ def _worst(words: list[str]) -> str:
     return max(words, key=lambda word: order.index(word.split("|")[0]))
 
 
+def warm_up() -> int:
+    """Imports the data base, which takes longer than most entries; the number of entries."""
+    return len(all_entries())
+
+
 def run_entry(
-    name: str, variant: str, subject_name: str, sizes: str, mesh_shape: tuple[int, ...], seed: int
+    name: str,
+    variant: str,
+    subject_name: str,
+    sizes: str,
+    mesh_shape: tuple[int, ...],
+    seed: int,
+    partial: bool = False,
 ) -> dict[str, Any]:
     """Tries one entry on this rank; the parent merges the ranks' answers.
 
@@ -203,7 +225,7 @@ def run_entry(
     op = find(entry)
     subject = SUBJECTS[subject_name]
     mesh = subject.mesh(mesh_shape)
-    steps = StepKeeper(f"{subject_name}/{entry.full}/{_scopes}", timeout_s=15.0)
+    steps = StepKeeper(f"{subject_name}/{entry.full}/{_scopes}", timeout_s=STEP_TIMEOUT_S)
     counts: Counter[str] = Counter()
     examples: list[str] = []
     for number, sample in enumerate(samples(op)):
@@ -214,7 +236,7 @@ def run_entry(
         if reference is None:
             continue
         want, want_gradients = reference
-        for words in combinations(tensors, len(mesh_shape), seed=seed + number):
+        for words in combinations(tensors, len(mesh_shape), seed=seed + number, partial=partial):
             verdict, why = _forward(subject, mesh, op, sample, words, want)
             try:
                 agreed = _worst(steps.exchange(verdict))
@@ -240,4 +262,4 @@ def _spell(words: tuple[tuple[str, ...], ...]) -> str:
     return " ".join(",".join(axes) for axes in words)
 
 
-__all__ = ["map_tensors", "run_entry"]
+__all__ = ["map_tensors", "run_entry", "warm_up"]
