@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.platform.torch import windows
+from hyper_parallel.platform.torch import rows, windows
 
 Tensor = torch.Tensor
 
@@ -74,3 +74,6 @@ class LineKernels:
     assemble = staticmethod(assemble)
     stride = staticmethod(stride)
     split = staticmethod(split)
+    take_rows = staticmethod(rows.take_rows)
+    take_elements = staticmethod(rows.take_elements)
+    write_rows = staticmethod(rows.write_rows)
