@@ -50,11 +50,11 @@ def attacks(lines: list[str], chance: random.Random) -> Iterator[tuple[str, str]
     """Names and texts of adversarial inputs made from real lines."""
     everything = "\n".join(lines)
     yield "all lines in turn", (everything + "\n") * max(1, SIZE // (len(everything.encode()) + 1))
-    for number, line in enumerate(lines[:8]):
+    for number, line in enumerate(lines[:: max(1, len(lines) // 4)][:4]):
         yield f"line {number} repeated", filled(line)
         half = len(line) // 2
         yield f"line {number} with a stretched middle", filled(line[:half] + " " * 4000 + line[half:])
-        for char in (":", " ", "[", "(", "0", "-", ".", "'", "a", "_", "\\"):
+        for char in (":", " ", "[", "0", ".", "a"):
             yield f"line {number} with {char!r} repeated", filled(line[:half] + char * 4000 + line[half:])
         yield f"line {number} on one endless line", line * max(1, SIZE // max(len(line), 1))
         yield f"line {number} with blank lines", (line + "\n" + "\n" * 60) * max(1, SIZE // (len(line) + 61))

@@ -50,7 +50,7 @@ def build_excerpt(
     if not texts:
         return (), 0.0
     starts, spoken = find_hits(texts)
-    prior = Prior(find_steps(texts, spoken), len(texts))
+    prior = Prior(find_steps(texts, spoken))
     rare = Rarity(texts)
     offset = tail.first_line
     own, early = _of_causes(causes, prior, offset)

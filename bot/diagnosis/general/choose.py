@@ -60,7 +60,7 @@ def choose(regions: Sequence[Region], tail: Region, size: int) -> list[Region]:
     reserve = range(max(tail.last - (7 if sure else 19), tail.first), tail.last + 1)
     pads = 0
     for region in ordered:
-        if region.score < _RELEVANT * best:
+        if region.score < _RELEVANT * best or len(shown) >= budget:
             break
         before, after = _PADDING[min(pads, len(_PADDING) - 1)]
         wide = range(max(region.first - before, 0), min(region.last + after, size - 1) + 1)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -38,6 +38,7 @@ _ENDS = re.compile(
 )
 _FLAT = 80
 """Lines before the end of the failed step within which no place is more likely than another."""
+_PASSED, _OTHER = 0.2, 0.4
 _NEAR = 150.0
 """Lines in which the prior of a line falls to 1/e with its distance from the end of the failed step."""
 
@@ -75,7 +76,7 @@ def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
             break
         start = max(begin, echoes.get((match["command"] or "").strip(), begin))
         place = bisect_left(groups, index)
-        start = groups[place - 1] if place else start
+        start = max(groups[place - 1], begin) if place else start
         steps.append(Step(min(start, index), index + 1, failed))
         begin = index + 1
     if not any(step.failed for step in steps):
@@ -89,20 +90,20 @@ def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
 class Prior:
     """How likely the telling lines stand at a place, before reading them."""
 
-    def __init__(self, steps: Sequence[Step], lines: int) -> None:
-        self._lines = max(lines, 1)
-        self._failed = [step for step in steps if step.failed]
-        self._passed = [step for step in steps if not step.failed]
-        self.main = self._failed[0]
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = list(steps)
+        self._ends = [step.end for step in self._steps]
+        self.main = next(step for step in self._steps if step.failed)
+        self._last_failure = max(step.end for step in self._steps if step.failed)
 
     def at(self, index: int) -> float:
-        """A factor between 0.1 and 1 for the line with this index."""
-        for number, step in enumerate(self._failed):
-            if step.start <= index < step.end:
-                near = 0.5 + 0.5 * math.exp(-max(step.end - 1 - index - _FLAT, 0) / _NEAR)
-                return near * (1.0 if number == 0 else 0.85)
-        if index >= self._failed[-1].end:
-            return 0.15
-        if any(step.start <= index < step.end for step in self._passed):
-            return 0.2
-        return 0.4
+        """A factor between 0.2 and 1 for the line with this index."""
+        place = bisect_right(self._ends, index)
+        step = self._steps[place] if place < len(self._steps) else None
+        if step is not None and step.start <= index:
+            if not step.failed:
+                return _OTHER if index >= self._last_failure else _PASSED
+            near = 0.5 + 0.5 * math.exp(-max(step.end - 1 - index - _FLAT, 0) / _NEAR)
+            return near * (1.0 if step is self.main else 0.85)
+        # before any step, between steps, or behind the last one, where some projects print the logs of what failed
+        return _OTHER
