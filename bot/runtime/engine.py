@@ -24,6 +24,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, SetWorkflowID
@@ -38,6 +39,7 @@ log = logging.getLogger(__name__)
 # Workflows of other releases are continued too: their recorded parts are JSON with a case version.
 APPLICATION_VERSION = "gatebot-1"
 _FAULT_SECONDS = 3600.0
+_FORGET_AT_ONCE = 500
 _ENDED = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -162,15 +164,18 @@ class Engine:
 
     async def forget_before(self, moment: float) -> int:
         """Delete the engine's records of wake-ups that ended before ``moment`` (real Unix seconds); how many."""
-        from datetime import UTC, datetime
-
-        ended = await DBOS.list_workflows_async(
-            status=["SUCCESS", "ERROR", "CANCELLED"],
-            end_time=datetime.fromtimestamp(moment, UTC).isoformat(),
-            limit=2000,
-            load_input=False,
-            load_output=False,
-        )
-        if ended:
-            await DBOS.delete_workflows_async([workflow.workflow_id for workflow in ended])
-        return len(ended)
+        until = datetime.fromtimestamp(moment, UTC).isoformat()
+        deleted = 0
+        while True:
+            ended = await DBOS.list_workflows_async(
+                status=["SUCCESS", "ERROR", "CANCELLED"],
+                end_time=until,
+                limit=_FORGET_AT_ONCE,
+                load_input=False,
+                load_output=False,
+            )
+            if ended:
+                await DBOS.delete_workflows_async([workflow.workflow_id for workflow in ended])
+            deleted += len(ended)
+            if len(ended) < _FORGET_AT_ONCE:
+                return deleted

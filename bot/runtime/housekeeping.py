@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5
 ALIVE_SECONDS = 20.0
-_WORKFLOWS_KEPT = timedelta(days=3)
+_WORKFLOWS_KEPT = timedelta(hours=6)  # an ended wake-up is of no further use; each holds the facts it saw
 
 
 class Housekeeping:
@@ -62,7 +62,7 @@ class Housekeeping:
         again = {"next_run_time": first} if first else {}
         self._scheduler.add_job(self.sweep_all, "interval", minutes=settings.sweep_minutes, **kept, **again)
         self._scheduler.add_job(self.beat, "interval", seconds=BEAT_SECONDS, next_run_time=datetime.now(UTC), **kept)
-        self._scheduler.add_job(self.forget, "interval", hours=6, **kept)
+        self._scheduler.add_job(self.forget, "interval", hours=1, **kept)
         self._scheduler.start()
 
     def stop(self) -> None:
