@@ -137,6 +137,4 @@ def test_replacing_an_axis_puts_it_innermost():
 def test_compact_string_tells_rank_orders_apart():
     a = init_device_mesh("cpu", (2, 2), rank_list=[0, 1, 2, 3], init_backend=False)
     b = init_device_mesh("cpu", (2, 2), rank_list=[0, 2, 1, 3], init_backend=False)
-    assert (
-        Layout(a, [Shard(0), Replicate()], (4,)).compact_str != Layout(b, [Shard(0), Replicate()], (4,)).compact_str
-    )
+    assert Layout(a, [Shard(0), Replicate()], (4,)).compact_str != Layout(b, [Shard(0), Replicate()], (4,)).compact_str

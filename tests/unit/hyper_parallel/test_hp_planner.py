@@ -71,7 +71,7 @@ def test_cheap_local_slices_come_before_collectives():
 
 
 def one_axis_at_a_time(src, dst):
-    """The greedy order of PyTorch: axes from the last to the first, each straight to its goal (where that is possible)."""
+    """PyTorch's greedy order: axes from the last to the first, each straight to its goal, where that is possible."""
     total, here = 0.0, src
     for axis in reversed(range(src.mesh.ndim)):
         after = here.replace_axis(axis, dst.placements[axis])

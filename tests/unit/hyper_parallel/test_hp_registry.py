@@ -63,7 +63,8 @@ def test_directories_can_come_from_the_environment(tmp_path, monkeypatch):
 
 def test_default_block_and_further_keys(user):
     rules = user(
-        "__default__: {distributed_op_class: MyOp, distributed_op_file: parallel_mine, outputs: 2}\na: {}\nb: {outputs: 3}"
+        "__default__: {distributed_op_class: MyOp, distributed_op_file: parallel_mine, outputs: 2}\n"
+        "a: {}\nb: {outputs: 3}"
     )
     assert rules.find("a").options == {"outputs": 2}
     assert rules.find("b").options == {"outputs": 3}

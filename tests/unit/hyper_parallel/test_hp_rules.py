@@ -25,7 +25,9 @@ RULES = Registry()
 
 
 def mesh(*shape):
-    return init_device_mesh("cpu", shape or (2, 2), mesh_dim_names=("dp", "tp")[: len(shape or (2, 2))], init_backend=False)
+    return init_device_mesh(
+        "cpu", shape or (2, 2), mesh_dim_names=("dp", "tp")[: len(shape or (2, 2))], init_backend=False
+    )
 
 
 def infer(name, layouts, params=None, *positional):
@@ -76,7 +78,7 @@ def test_several_axes_on_one_dim_keep_their_nesting_order():
 
 
 def test_a_broadcast_dim_may_not_be_cut():
-    with pytest.raises(LayoutError, match="For add, input placements on mesh axis 'dp' should be .*, but got"):
+    with pytest.raises(LayoutError, match=r"For add, input placements on mesh axis 'dp' should be .*, but got"):
         out_of("add", [(S(0), R), (S(0), R)], shapes=[(8, 8), (1, 8)])
     assert out_of("add", [(S(0), R), (R, R)], shapes=[(8, 8), (1, 8)]) == [(S(0), R)]
 
@@ -114,7 +116,9 @@ def test_a_cut_survives_reshape_where_it_falls_on_the_same_elements(shape, size,
     assert infer("reshape", [layout], {}, *size)[0] == [(after,)]
 
 
-@pytest.mark.parametrize(("shape", "size", "before"), [((8, 6), (48,), S(1)), ((5, 6), (30,), S(0)), ((6, 8), (3, 2, 8), S(0))])
+@pytest.mark.parametrize(
+    ("shape", "size", "before"), [((8, 6), (48,), S(1)), ((5, 6), (30,), S(0)), ((6, 8), (3, 2, 8), S(0))]
+)
 def test_a_cut_that_would_fall_elsewhere_is_refused(shape, size, before):
     with pytest.raises(LayoutError, match="For reshape, input placements"):
         infer("reshape", [Layout(mesh(2), [before], shape)], {}, *size)
