@@ -235,7 +235,8 @@ def clusters(
         strength = min(best[0] + 0.25 * sum(best[1:6]), _MOST_POINTS)
         first = max(group[0][0] - _BEFORE, 0)
         last = min(group[-1][0] + _AFTER, len(texts) - 1)
-        strength *= 0.55 + 0.6 * rare.share(group[0][0] - 1, group[-1][0] + 3)
+        # no more than a recognised report, however many error words stand together
+        strength = min(strength * (0.55 + 0.6 * rare.share(group[0][0] - 1, group[-1][0] + 3)), _MOST_POINTS)
         regions.append(Region(first, last, strength * prior.at(group[-1][0]), "error-words"))
     return regions
 
