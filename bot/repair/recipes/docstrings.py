@@ -57,7 +57,7 @@ _SPECIAL: Final = {
 _ASKS: Final = ("is", "has", "can", "should", "needs", "supports")
 _VERBS: Final = frozenset(
     """
-    add apply assert broadcast build calculate call cast check clear clone close collect combine compare compile
+    add apply ask assert broadcast build calculate call cast check clear clone close collect combine compare compile
     compute concat configure connect convert copy count create decode delete deserialize detach disable dispatch
     dump emit enable encode ensure estimate evaluate export extract fetch fill filter find finish flatten format
     free gather generate get group handle import infer init initialize insert install invoke join launch list load

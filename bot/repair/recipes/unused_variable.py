@@ -176,7 +176,7 @@ def _is_constant(value: cst.BaseExpression) -> bool:
 
 
 def _rename(parsed: Parsed, node: cst.Name, function: cst.FunctionDef) -> Edit | Reason:
-    taken = {item.value for item in parsed.each(cst.Name)}
+    taken = {item.value for item in parsed.each(cst.Name) if function in parsed.ancestors(item)}
     loop = isinstance(parsed.parents[node], cst.For)
     for name in ("_" if loop else f"_{node.value}", f"_{node.value}", f"_unused_{node.value}"):
         if name not in taken or (name == "_" and not _calls_underscore(parsed)):

@@ -27,6 +27,7 @@ import pytest
 
 from bot.errors import RetryLater, TellOperator
 from bot.gate.finding import Finding
+from bot.repair.guard import judge, staged
 from bot.repair.service import repair
 from bot.repair.workspace import mirror_path, open_workspace
 
@@ -422,3 +423,41 @@ async def test_pull_request_configuration_does_not_soften_the_checks(tmp_path: P
     forge = kit.make_forge(tmp_path, {}, change)
     outcome = await repair(forge.task(FINDINGS[:3], ("src/mesh.py",)))
     assert set(outcome.fixed) == set(FINDINGS[:3])
+
+
+async def test_a_source_repository_we_may_not_see_still_gets_a_patch(forge: Any, kit: Any) -> None:
+    head = forge.tip("dev")
+    kit.git(forge.origin, "update-ref", "refs/merge-requests/647/head", head)
+    hidden = (forge.origin.parent / "hidden.git").as_uri()
+    task = forge.task(FINDINGS[:1], FILES, head_sha=head, push_url=hidden)
+    kit.git(forge.origin, "update-ref", "-d", "refs/heads/dev")
+    outcome = await repair(task)
+    assert outcome.status == "proposed"
+    assert outcome.detail is not None
+    assert outcome.detail.text_id == "no-push-right"
+    assert "-import os" in outcome.patch
+
+
+def test_what_is_staged_is_judged_whatever_made_it(forge: Any, kit: Any) -> None:
+    allowed = frozenset(FILES)
+
+    def objections(plant: Any) -> set[str]:
+        with open_workspace(forge.task((), FILES)) as workspace:
+            plant(workspace.root)
+            return {reason.text_id for reason in judge(staged(workspace), allowed)}
+
+    assert objections(lambda root: None) == {"guard-empty"}
+    assert objections(lambda root: (root / "src/mesh.py").write_bytes(MODULE.replace(b"\x20\x20\n", b"\n"))) == set()
+    assert "guard-path" in objections(lambda root: (root / "src/new.py").write_text("X = 1\n"))
+    assert "guard-mode" in objections(lambda root: (root / "src/mesh.py").unlink())
+    assert "guard-path" in objections(lambda root: kit.git(root / "src", "init", "--quiet"))
+    assert "guard-path" in objections(lambda root: (root / ".gitignore").write_text("src\n"))
+    assert "read-only" in objections(lambda root: (root / "tests/test_mesh.py").write_bytes(b"X = 1\n"))
+
+
+async def test_an_ignored_file_is_still_seen_by_the_guard(forge: Any) -> None:
+    forge.commit({".gitignore": b"*.log\n"})
+    forge.push("dev")
+    with open_workspace(forge.task((), FILES)) as workspace:
+        (workspace.root / "a.log").write_text("hidden\n")
+        assert [change.path for change in staged(workspace)] == ["a.log"]
