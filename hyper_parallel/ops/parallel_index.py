@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
@@ -261,7 +262,7 @@ class SetItemDistributedOp(AxisRuleOp):
         steps: list[Callable[[Any], Any]] = []
         for axis, rule in enumerate(rules):
             if slot is not None and rule.inputs[0] != R and rule.inputs[slot] == R and mesh.mesh_shape[axis] > 1:
-                steps.append(lambda v, axis=axis: platform.cross(v, mesh, axis))
+                steps.append(partial(platform.cross, mesh=mesh, axis=axis))
         for term in plan.terms:
             if isinstance(term, New):
                 index.append(None)

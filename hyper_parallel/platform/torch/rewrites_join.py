@@ -29,21 +29,27 @@ def _tensors(args: Any, kwargs: Any) -> Sequence[Tensor]:
     return tensors
 
 
+def _grown(tensor: Tensor, ndim: int) -> Tensor:
+    grow: Any = (torch.atleast_1d, torch.atleast_2d, torch.atleast_3d)[ndim - 1]
+    result: Tensor = grow(tensor)
+    return result
+
+
 def _hstack(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
-    grown = [torch.atleast_1d(t) for t in _tensors(args, kwargs)]
+    grown = [_grown(t, 1) for t in _tensors(args, kwargs)]
     return torch.cat(grown, 0 if grown[0].dim() == 1 else 1, **_out(kwargs))
 
 
 def _vstack(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
-    return torch.cat([torch.atleast_2d(t) for t in _tensors(args, kwargs)], 0, **_out(kwargs))
+    return torch.cat([_grown(t, 2) for t in _tensors(args, kwargs)], 0, **_out(kwargs))
 
 
 def _dstack(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
-    return torch.cat([torch.atleast_3d(t) for t in _tensors(args, kwargs)], 2, **_out(kwargs))
+    return torch.cat([_grown(t, 3) for t in _tensors(args, kwargs)], 2, **_out(kwargs))
 
 
 def _column_stack(func: Any, types: Any, args: Any, kwargs: Any) -> Tensor:
-    grown = [t if t.dim() > 1 else torch.atleast_1d(t).unsqueeze(1) for t in _tensors(args, kwargs)]
+    grown = [t if t.dim() > 1 else _grown(t, 1).unsqueeze(1) for t in _tensors(args, kwargs)]
     return torch.cat(grown, 1, **_out(kwargs))
 
 

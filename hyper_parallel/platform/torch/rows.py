@@ -84,15 +84,20 @@ class _Asked:
         return [[n, *x.shape[1:]] for n in counts]
 
 
+def _taped(function: Any, *args: Any) -> Tensor:
+    result: Tensor = function.apply(*args)
+    return result
+
+
 def _fetch(x: Tensor, asked: _Asked) -> Tensor:
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Fetch.apply(x, asked)
+        return _taped(_Fetch, x, asked)
     return asked.fetch(x)
 
 
 def _add(x: Tensor, asked: _Asked, rows: int) -> Tensor:
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Add.apply(x, asked, rows)
+        return _taped(_Add, x, asked, rows)
     return asked.add(x, rows)
 
 
@@ -116,7 +121,7 @@ def take_rows(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: in
     ranks = mesh.mesh_shape[axis]
     step = max(-(-size // ranks), 1)
     wrapped = torch.where(index < 0, index + size, index).to(torch.int64)
-    wanted = [part.reshape(-1) for part in wrapped.split(chunk_sizes(index.shape[0], ranks), 0)]
+    wanted = [part.reshape(-1) for part in wrapped.split_with_sizes(chunk_sizes(index.shape[0], ranks), 0)]
     owners = [part // step for part in wanted]
     places = [part % step for part in wanted]
     rows = _fetch(x.movedim(dim, 0), _Asked(owners, places, mesh, axis))
@@ -137,7 +142,7 @@ def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size
             x = x.narrow(d, 0, n)
     lines = index.movedim(dim, -1)
     sizes = torch.tensor(chunk_sizes(size, ranks))
-    parts = lines.split(chunk_sizes(index.shape[dim], ranks), -1)
+    parts = lines.split_with_sizes(chunk_sizes(index.shape[dim], ranks), -1)
     count = lines[..., :1].numel()
     line = torch.arange(count).reshape(-1, 1)
     owners = [(part // step).reshape(count, -1) for part in parts]

@@ -76,6 +76,11 @@ class _Place(Function):
         return fetch_window(grad, *ctx.where), *(None,) * 5
 
 
+def _taped(function: Any, *args: Any) -> Tensor:
+    result: Tensor = function.apply(*args)
+    return result
+
+
 def move_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
     """The positions of `dim` that the own rank wants, in the order of its intervals; collective over the axis.
 
@@ -90,28 +95,28 @@ def move_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, want
     Nothing is sent, and no collective run, if every rank holds what it wants.
     """
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Move.apply(x, mesh, axis, dim, holds, wants)  # type: ignore[no-any-return]
+        return _taped(_Move, x, mesh, axis, dim, holds, wants)
     return _move(x, mesh, axis, dim, holds, wants)
 
 
 def add_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
     """Adjoint of `move_windows`: parts made of `wants` go back to their holders and are added there (fold)."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Add.apply(x, mesh, axis, dim, holds, wants)  # type: ignore[no-any-return]
+        return _taped(_Add, x, mesh, axis, dim, holds, wants)
     return _add(x, mesh, axis, dim, holds, wants)
 
 
 def fetch_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """The positions of one window on every rank: a replicated result, whose gradient is equal on all ranks."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Fetch.apply(x, mesh, axis, dim, holds, tuple(window))  # type: ignore[no-any-return]
+        return _taped(_Fetch, x, mesh, axis, dim, holds, tuple(window))
     return _fetch(x, mesh, axis, dim, holds, tuple(window))
 
 
 def place_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """Adjoint of `fetch_window`: every holder takes its positions from a replicated window, zeros elsewhere."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _Place.apply(x, mesh, axis, dim, holds, tuple(window))  # type: ignore[no-any-return]
+        return _taped(_Place, x, mesh, axis, dim, holds, tuple(window))
     return _place(x, mesh, axis, dim, holds, tuple(window))
 
 
