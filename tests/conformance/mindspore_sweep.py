@@ -33,7 +33,7 @@ from typing import Any
 from tests.conformance.verdicts import crashed_verdict, entry_verdict, is_right, names_by_class, summary
 from tests.hyper_parallel.mindspore.pool import MindSporePool
 
-ENTRY_TIMEOUT_S = 150.0
+ENTRY_TIMEOUT_S = 300.0
 Verdict = dict[str, Any]
 
 
