@@ -19,7 +19,7 @@ from __future__ import annotations
 from bot.gate.case import Case, Outcome, Phase
 from bot.gate.facts import BuildFacts
 from bot.gate.own import set_labels
-from bot.gate.red import red, remember_tests
+from bot.gate.red import clear_review, red, remember_tests
 from bot.gate.rounds import begin_round, end, try_again
 from bot.gate.schedule import deadline
 from bot.gate.step import Context, Step, changed, enter, event, older_than
@@ -127,9 +127,10 @@ def _green(case: Case, ctx: Context, build: BuildFacts) -> Step:
     if not ctx.has(names.check_pass):
         return begin_round(event(noted, ctx.now, "gate.event.pass_gone"), ctx, forced=case.forced)
     resting = enter(noted, Phase.LABELS, ctx.now)
+    cleared = clear_review(case, ctx, build)
     if not ctx.own:
-        return Step(resting)
+        return Step(resting, cleared)
     actions = set_labels(resting, ctx, on=names.passed, off=(names.running, names.failed))
     if not actions:
-        return Step(resting)
-    return Step(changed(resting, pending_key=actions[-1].effect_key), actions, again=True)
+        return Step(resting, cleared)
+    return Step(changed(resting, pending_key=actions[-1].effect_key), (*cleared, *actions), again=True)

@@ -95,6 +95,22 @@ class PublishReview(Action):
     findings: tuple[Finding, ...]
 
 
+class LineComment(Action):
+    """Write one comment of the review room on a line of the new file, or on the file where ``line`` is 0."""
+
+    kind: Literal["line_comment"] = "line_comment"
+    path: str
+    line: int
+    body: str
+
+
+class ResolveThread(Action):
+    """Resolve a thread of ours."""
+
+    kind: Literal["resolve_thread"] = "resolve_thread"
+    discussion_id: str
+
+
 class Repair(Action):
     """Mend the findings in a work tree at ``head_sha``; ``mode`` is ``push`` or ``propose``."""
 
@@ -114,7 +130,17 @@ class CheapReview(Action):
 
 
 AnyAction = (
-    PostCommand | Reply | UpsertSticky | AddLabel | RemoveLabel | StartBuild | PublishReview | Repair | CheapReview
+    PostCommand
+    | Reply
+    | UpsertSticky
+    | AddLabel
+    | RemoveLabel
+    | StartBuild
+    | PublishReview
+    | Repair
+    | CheapReview
+    | LineComment
+    | ResolveThread
 )
 
 

@@ -85,6 +85,14 @@ def _review(case: Case, ctx: Context, build: BuildFacts, diagnosis: DiagnosisFac
     )
 
 
+def clear_review(case: Case, ctx: Context, build: BuildFacts) -> tuple[PublishReview, ...]:
+    """A green build has no finding left: comments that an earlier red one caused are resolved."""
+    if not ctx.policy.publish_review or not case.judged_build:
+        return ()
+    effect = key(case, "review", case.head_sha, f"build-{build.number}")
+    return (PublishReview(effect_key=effect, head_sha=case.head_sha, build_number=build.number, findings=()),)
+
+
 def _take(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -> Step:
     human = Outcome.NEEDS_HUMAN
     match chosen.road:

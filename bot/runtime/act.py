@@ -33,15 +33,18 @@ from bot.gate.decision import (
     AddLabel,
     AnyAction,
     CheapReview,
+    LineComment,
     PostCommand,
     PublishReview,
     RemoveLabel,
     Repair,
     Reply,
+    ResolveThread,
     StartBuild,
     UpsertSticky,
 )
 from bot.gate.facts import ActionResult
+from bot.review.fingerprint import read_mark
 from bot.runtime import ledger, records
 from bot.runtime.markers import carries, marked, plain
 from bot.runtime.mend import secrets_of
@@ -126,7 +129,12 @@ async def _carry_out(action: AnyAction, pr: PullRequest, outside: Outside) -> Ro
         case StartBuild():
             return await _start_build(action, pr, outside)
         case PublishReview() | CheapReview():
-            return await outside.reviewer(action, pr)
+            return await outside.reviewer(action, pr, outside)
+        case LineComment():
+            return await _comment_on_line(action, pr, outside)
+        case ResolveThread():
+            await outside.forge.resolve(pr.repo, pr.number, action.discussion_id)
+            return RoomAnswer("done")
         case Repair():
             return await outside.repairer(action, pr, outside.files_of)
 
@@ -140,9 +148,11 @@ async def _look_for(action: AnyAction, pr: PullRequest, outside: Outside) -> Roo
             return await _find_comment(pr, outside, _recogniser(action, outside))
         case StartBuild():
             return await _find_build(action, pr, outside)
+        case LineComment():
+            return await _find_comment(pr, outside, lambda comment: _same_finding(comment.body, action.body))
         case _:
             # Labels and sticky comments say how things should be, not what to add; repair and review look for
-            # their own traces (commit trailer, fingerprints).
+            # their own traces (commit trailer, the ledger of their line comments).
             return None
 
 
@@ -159,6 +169,22 @@ def _recogniser(action: Reply, outside: Outside) -> Callable[[Comment], bool]:
 async def _write_comment(body: str, pr: PullRequest, outside: Outside, priority: Priority = Priority.ACT) -> RoomAnswer:
     made = await outside.forge.create_comment(pr.repo, pr.number, without_secrets(body, outside), priority=priority)
     return RoomAnswer("done", data={"note_id": str(made.note_id), "discussion_id": made.discussion_id})
+
+
+async def _comment_on_line(action: LineComment, pr: PullRequest, outside: Outside) -> RoomAnswer:
+    made = await outside.forge.create_comment(
+        pr.repo,
+        pr.number,
+        without_secrets(action.body, outside),
+        path=action.path,
+        line=action.line,
+        file_level=not action.line,
+    )
+    return RoomAnswer("done", data={"note_id": str(made.note_id), "discussion_id": made.discussion_id})
+
+
+def _same_finding(one: str, other: str) -> bool:
+    return plain(one) == plain(other) and read_mark(one) == read_mark(other)
 
 
 def without_secrets(body: str, outside: Outside) -> str:

@@ -93,6 +93,16 @@ def of_case(connection: sa.Connection, case_key: str) -> list[dict[str, object]]
     return [dict(row) for row in found]
 
 
+def of_kind(connection: sa.Connection, case_key: str, kind: str) -> list[Effect]:
+    """The effects of one kind that a case really had, in the order they began."""
+    found = connection.execute(
+        sa.select(effects)
+        .where(effects.c.case_key == case_key, effects.c.kind == kind, effects.c.state == "done")
+        .order_by(effects.c.started_at, effects.c.key)
+    ).mappings()
+    return [Effect(row["key"], row["state"], row["attempts"], row["detail"], json.loads(row["data"])) for row in found]
+
+
 @dataclass(frozen=True, slots=True)
 class Sticky:
     """The one comment of ours with a marker, and a digest of what it says now."""

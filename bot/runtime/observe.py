@@ -295,7 +295,7 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
         return memory.with_(diagnosis=facts, failed_stages=stages, failed_tests=tests)
     patches: dict[str, str] = {}
     if diagnosis.findings:
-        files = await outside.forge.changed_files(pull.repo, pull.number)
+        files = await outside.changes_of(pull)
         patches = {file.path: file.patch for file in files if file.status != "deleted"}
         outside.keep_files(pull, tuple(patches))
     past = await _past(diagnosis.findings, pull, outside)

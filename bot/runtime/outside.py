@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from bot.build_server import BuildServer
 from bot.clock import Clock
 from bot.config import Settings
-from bot.forge import Forge, PullRequest
+from bot.forge import ChangedFile, Forge, PullRequest
 from bot.gate.decision import CheapReview, PublishReview, Repair
 from bot.gate.finding import Finding
 from bot.intake.grammar import DEFAULT_GRAMMAR, Grammar
@@ -50,10 +50,11 @@ class FoundTemplate:
 RepairFiles = Callable[[PullRequest], "tuple[str, ...] | None"]
 """Paths that a pull request changes, where they were read already."""
 Repairer = Callable[[Repair, PullRequest, RepairFiles], Awaitable[RoomAnswer]]
-Reviewer = Callable[[PublishReview | CheapReview, PullRequest], Awaitable[RoomAnswer]]
+Reviewer = Callable[[PublishReview | CheapReview, PullRequest, "Outside"], Awaitable[RoomAnswer]]
 Point = Callable[[str], None]
 
 _FILES_KEPT = 200
+_CHANGES_KEPT = 8
 
 
 def no_point(_name: str) -> None:
@@ -80,6 +81,7 @@ class Outside:
         busy: Entered while real work goes on; a virtual clock stands still meanwhile.
         templates: Templates by (repository, base sha), for this process' life.
         bare_repos: Repositories without a template, and until when that is believed.
+        changes: Diffs by (repository, number, head sha), of the few pull requests that were read last.
         files: Changed paths by (repository, number, head sha), for this process' life.
     """
 
@@ -99,6 +101,7 @@ class Outside:
     templates: dict[tuple[str, str], FoundTemplate] = field(default_factory=dict)
     files: dict[tuple[str, int, str], tuple[str, ...]] = field(default_factory=dict)
     bare_repos: dict[str, float] = field(default_factory=dict)
+    changes: dict[tuple[str, int, str], tuple[ChangedFile, ...]] = field(default_factory=dict)
 
     def stamp(self) -> float:
         """The clock's time in Unix seconds, the form in which it is stored."""
@@ -113,3 +116,13 @@ class Outside:
         while len(self.files) >= _FILES_KEPT:
             del self.files[next(iter(self.files))]
         self.files[pull.repo, pull.number, pull.head_sha] = paths
+
+    async def changes_of(self, pull: PullRequest) -> tuple[ChangedFile, ...]:
+        """The diff of a pull request at its head; the forge is asked once per head and process."""
+        key = (pull.repo, pull.number, pull.head_sha)
+        if key not in self.changes:
+            listed = tuple(await self.forge.changed_files(pull.repo, pull.number))
+            while len(self.changes) >= _CHANGES_KEPT:
+                del self.changes[next(iter(self.changes))]
+            self.changes[key] = listed
+        return self.changes[key]

@@ -12,19 +12,198 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Hands findings to the review room, which puts them on the lines of the pull request."""
+"""Carries out a review: what the review room plans leaves as ordinary actions, each with an effect key of its own.
+
+So an interruption between two comments repeats none of them, and the ledger is the memory of what was commented. The
+list of comments is read only where there is something of ours to look after.
+"""
 
 from __future__ import annotations
 
-from bot.forge import PullRequest
-from bot.gate.decision import CheapReview, PublishReview
-from bot.runtime.outside import Reviewer, RoomAnswer
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.forge import Comment, PullRequest
+from bot.gate.decision import CheapReview, LineComment, PublishReview, Reply, ResolveThread, UpsertSticky
+from bot.gate.finding import Finding
+from bot.review.diffmap import read_hunks
+from bot.review.fingerprint import read_mark
+from bot.review.planner import CAP, Existing, Placed, ReviewPlan, ReviewPolicy, plan_review
+from bot.review.words import comment_body, summary_body
+from bot.runtime import ledger
+from bot.runtime.act import perform
+from bot.runtime.mend import secrets_of
+from bot.runtime.outside import Outside, Reviewer, RoomAnswer
+from bot.texts import render
+
+_MOST_REFUSED = 3  # after so many findings in a row that the forge takes nowhere, the rest goes to the summary
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A comment of ours as the ledger knows it."""
+
+    head_sha: str
+    source: str
+    name: str
+    discussion_id: str
 
 
 def make_reviewer() -> Reviewer:
-    """A reviewer; it says so where line comments are not part of this release."""
+    """The reviewer: findings of a build, or of the quick checks, on the lines of the pull request."""
 
-    async def review(_action: PublishReview | CheapReview, _pull: PullRequest) -> RoomAnswer:
-        return RoomAnswer("refused", "line comments are not part of this release")
+    async def review(action: PublishReview | CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
+        if pull.head_sha != action.head_sha:
+            return await _moved(action, pull, outside)
+        if isinstance(action, CheapReview):
+            return await _cheap(action, pull, outside)
+        return await _publish(action, action.findings, "build", pull, outside)
 
     return review
+
+
+async def _moved(action: PublishReview | CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
+    """These lines are gone; what is wrong with the new head its own build will tell."""
+    if isinstance(action, CheapReview):
+        body = render("review.moved", outside.settings.gate.language)
+        await _answer(action, body, pull, outside)
+    return RoomAnswer("done", "the head has moved")
+
+
+async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
+    from bot.review.cheap import CheapTask, check  # loads linters' wrappers; only /review needs them
+
+    settings, language = outside.settings, outside.settings.gate.language
+    token = settings.gitcode.token.get_secret_value
+    changed = await outside.changes_of(pull)
+    task = CheapTask(
+        pull=pull,
+        files=tuple(changed),
+        work_root=(settings.storage.work_dir / "repair").absolute(),
+        git_user=settings.gitcode.git_user,
+        token=token,
+        language=language,
+        known_secrets=lambda: tuple(secrets_of(settings)),
+    )
+    with outside.busy():
+        outcome = await asyncio.to_thread(check, task)
+    if outcome is None:
+        return await _moved(action, pull, outside)
+    answer = await _publish(action, outcome.findings, "review", pull, outside, missing=outcome.missing)
+    text_id = "review.answer" if outcome.findings else "review.answer_clean"
+    values = {"total": answer.data["total"], "created": answer.data["created"]} if outcome.findings else {}
+    await _answer(action, render(text_id, language, **values), pull, outside)
+    return answer
+
+
+async def _answer(action: CheapReview, body: str, pull: PullRequest, outside: Outside) -> None:
+    await perform(Reply(effect_key=f"{action.effect_key}:answer", to_note=action.to_note, body=body), pull, outside)
+
+
+async def _publish(
+    action: PublishReview | CheapReview,
+    findings: Sequence[Finding],
+    source: str,
+    pull: PullRequest,
+    outside: Outside,
+    *,
+    missing: Sequence[str] = (),
+) -> RoomAnswer:
+    case_key = f"{pull.repo}#{pull.number}"
+    written = await outside.database.run(lambda c: _written(c, case_key))
+    listed = await outside.forge.comments(pull.repo, pull.number) if written else []
+    existing = _existing(written, listed, outside.bot_login)
+    files = (
+        {file.path: read_hunks(file.patch) for file in await outside.changes_of(pull) if file.status != "deleted"}
+        if findings
+        else {}
+    )
+    used = sum(comment.head_sha == pull.head_sha for comment in written)
+    plan = plan_review(findings, files, existing, ReviewPolicy(cap=max(CAP - used, 0), source=source))
+    refused = await _create(plan, source, pull, outside)
+    for comment in plan.resolve:
+        key = f"{case_key}:resolve:{pull.head_sha}:{comment.discussion_id}"
+        await perform(ResolveThread(effect_key=key, discussion_id=comment.discussion_id), pull, outside)
+    body = summary_body(
+        plan, (*refused, *plan.summary_rest), pull.head_sha, outside.settings.gate.language, missing=missing
+    )
+    nothing = not findings and not written
+    sticky = UpsertSticky(effect_key=f"{action.effect_key}:summary", marker="review", body=body, only_if_exists=nothing)
+    await perform(sticky, pull, outside)
+    return RoomAnswer(
+        "done",
+        data={
+            "total": str(len(plan.create) + len(plan.keep) + len(plan.summary_rest)),
+            "created": str(len(plan.create) - len(refused)),
+            "kept": str(len(plan.keep)),
+            "resolved": str(len(plan.resolve)),
+            "rest": str(len(plan.summary_rest) + len(refused)),
+        },
+    )
+
+
+async def _create(plan: ReviewPlan, source: str, pull: PullRequest, outside: Outside) -> tuple[Placed, ...]:
+    """Write the comments, each on the first rung of the ladder that the forge takes; return what it takes nowhere."""
+    refused: list[Placed] = []
+    in_a_row = 0
+    for item in plan.create:
+        done = in_a_row < _MOST_REFUSED and await _comment(item, source, pull, outside)
+        in_a_row = 0 if done else in_a_row + 1
+        if not done:
+            refused.append(item)
+    return tuple(refused)
+
+
+async def _comment(item: Placed, source: str, pull: PullRequest, outside: Outside) -> bool:
+    language, marks = outside.settings.gate.language, outside.settings.comments.hidden_markers
+    key = f"{pull.repo}#{pull.number}:line:{pull.head_sha}:{source}:{item.name}"
+    rungs = [item, Placed(item.finding, item.name, item.path, 0, item.text)] if item.line else [item]
+    for rung in rungs:
+        body = comment_body(rung, source, language, hidden_mark=marks)
+        where = key if rung is item else f"{key}:file"
+        action = LineComment(effect_key=where, path=rung.path, line=rung.line, body=body)
+        if (await perform(action, pull, outside)).outcome == "done":
+            return True
+    return False
+
+
+def _written(connection: sa.Connection, case_key: str) -> list[_Written]:
+    found = []
+    for row in ledger.of_kind(connection, case_key, LineComment.model_fields["kind"].default):
+        head, source, name = row.key.removeprefix(f"{case_key}:line:").split(":")[:3]
+        found.append(_Written(head, source, name, row.data.get("discussion_id", "")))
+    return found
+
+
+def _existing(written: Iterable[_Written], listed: Iterable[Comment], bot_login: str) -> list[Existing]:
+    """What the ledger knows, as the list shows it now, and marked comments of ours that a lost store forgot.
+
+    A comment that somebody deleted counts as resolved: it is not written again.
+    """
+    shown = {comment.discussion_id: comment for comment in listed if comment.author == bot_login}
+    known: dict[str, Existing] = {}
+    for one in written:
+        comment = shown.get(one.discussion_id)
+        if comment is None:
+            known[one.discussion_id] = Existing(one.name, one.source, one.discussion_id, resolved=True)
+        else:
+            known[one.discussion_id] = _seen(one.source, one.name, comment, bot_login)
+    for comment in shown.values():
+        mark = read_mark(comment.body) if comment.discussion_id not in known else None
+        if mark is not None:
+            known[comment.discussion_id] = _seen(mark[0], mark[1], comment, bot_login)
+    return list(known.values())
+
+
+def _seen(source: str, name: str, comment: Comment, bot_login: str) -> Existing:
+    return Existing(
+        name=name,
+        source=source,
+        discussion_id=comment.discussion_id,
+        resolved=comment.resolved,
+        answered=any(author != bot_login for author in comment.reply_authors),
+        outdated=comment.outdated,
+    )
