@@ -22,6 +22,7 @@ through at the cost of one type check.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,10 @@ from hyper_parallel.platform.torch.dtensor import DTensor
 from hyper_parallel.platform.torch.functions import teach_module_hooks, wrapped_function
 
 Tensor = torch.Tensor
+_UNWRAPPERS = (
+    ("_add_batch_dim", "torch._functorch.vmap", "torch.vmap"),
+    ("_wrap_for_grad", "torch._functorch.eager_transforms", "torch.func.grad"),
+)
 
 
 def install() -> None:
@@ -40,7 +45,7 @@ def install() -> None:
         return
     for module, name in ((torch, "tensor"), (torch, "asarray"), (torch, "as_tensor"), (torch, "scalar_tensor")):
         setattr(module, name, _from_data(getattr(module, name)))
-    torch.autograd.backward = _backward(torch.autograd.backward)  # type: ignore[assignment]
+    torch.autograd.backward = _backward(torch.autograd.backward)
     _refuse_local_views()
     _wrap_functions()
     teach_module_hooks()
@@ -53,7 +58,7 @@ def _from_data(original: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(data, DTensor):
             if original.__name__ in {"as_tensor", "asarray"}:
                 return _converted(data, original, args[1:], kwargs)
-            full = data.detach().full_tensor()
+            full = _whole(data)
             return original(full.tolist(), *args[1:], **{"dtype": full.dtype, **kwargs})
         if isinstance(data, list | tuple) and _holds_dtensor(data):
             return original(_plain(data), *args[1:], **kwargs)
@@ -63,7 +68,13 @@ def _from_data(original: Callable[..., Any]) -> Callable[..., Any]:
     return build
 
 
-def _converted(data: DTensor, original: Any, rest: Any, kwargs: Any) -> DTensor:
+def _whole(tensor: Any) -> Tensor:
+    """The full values, without history."""
+    full: Tensor = tensor.detach().full_tensor()
+    return full
+
+
+def _converted(data: DTensor, original: Any, rest: Any, kwargs: Any) -> Tensor:
     """as_tensor and asarray: the tensor itself, or cast."""
     dtype = kwargs.get("dtype", rest[0] if rest else None)
     return data if dtype is None or dtype == data.dtype else data.to(dtype)
@@ -75,20 +86,20 @@ def _holds_dtensor(values: Any) -> bool:
 
 def _plain(values: Any) -> list[Any]:
     """Nested lists with DTensors turned into full tensors."""
-    return [
-        v.detach().full_tensor() if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v
-        for v in values
-    ]
+    return [_whole(v) if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values]
 
 
 def _refuse_local_views() -> None:
     """Transforms and exporters that unwrap a tensor in C would take the own part for the whole: they say so."""
-    import torch._functorch.eager_transforms as transforms
-    import torch._functorch.vmap as batching
-
-    batching._add_batch_dim = _refusing("torch.vmap", batching._add_batch_dim)
-    transforms._wrap_for_grad = _refusing("torch.func.grad", transforms._wrap_for_grad)
-    torch.to_dlpack = torch.utils.dlpack.to_dlpack = _refusing("to_dlpack", torch.utils.dlpack.to_dlpack)
+    natives: Any = torch._C._functorch
+    exporter: Any = torch.utils.dlpack
+    root: Any = torch
+    for name, module, told in _UNWRAPPERS:
+        guarded = _refusing(told, getattr(natives, name))
+        setattr(natives, name, guarded)  # for the module that is yet to be imported (that takes long)
+        if module in sys.modules:
+            setattr(sys.modules[module], name, guarded)
+    root.to_dlpack = exporter.to_dlpack = _refusing("to_dlpack", exporter.to_dlpack)
     Tensor.__new__ = _refusing("torch.Tensor", torch._C.TensorBase.__new__)  # type: ignore[method-assign]
     Tensor.set_ = _refusing("set_", torch._C.TensorBase.set_)  # type: ignore[method-assign]
     for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
