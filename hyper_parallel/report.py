@@ -74,3 +74,11 @@ def render() -> str:
         counts = f"{traffic.redistributions:>14}{traffic.replicated:>12}{traffic.bytes_sent:>14}"
         lines.append(f"{name:<32}{counts}  {kinds}")
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    import sys
+
+    from hyper_parallel.costs import main
+
+    sys.exit(main())
