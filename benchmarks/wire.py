@@ -17,7 +17,7 @@
 Both libraries end in the same process-group operators (those of ``c10d`` or the functional collectives), so they are
 counted by one dispatch mode below both. The count is what the collective's usual algorithm must send from one rank of
 ``n``: all-gather of ``b`` local bytes (n-1)·b; reduce-scatter of ``B`` input bytes (n-1)/n·B; all-reduce 2·(n-1)/n·B;
-all-to-all the share addressed to others; broadcast from one rank its bytes; point to point the bytes themselves.
+all-to-all the parts addressed to others; broadcast from one rank its bytes; point to point the bytes themselves.
 """
 
 from __future__ import annotations
@@ -66,6 +66,17 @@ def _group_size(args: tuple[Any, ...]) -> int:
     return int(torch.distributed.get_world_size())
 
 
+def _group_rank(args: tuple[Any, ...]) -> int:
+    """This rank's place in the process group, which the operators take as object."""
+    for value in args:
+        if isinstance(value, torch.ScriptObject):
+            try:
+                return int(torch.distributed.ProcessGroup.unbox(value).rank())
+            except (RuntimeError, TypeError):
+                continue
+    return int(torch.distributed.get_rank())
+
+
 def _sent(name: str, args: tuple[Any, ...]) -> float:
     size = _group_size(args)
     share = (size - 1) / size
@@ -80,6 +91,10 @@ def _sent(name: str, args: tuple[Any, ...]) -> float:
         return 2 * share * _nbytes(args[0])
     if "alltoall" in name or "all_to_all" in name:
         whole = args[1] if name.startswith("c10d") else args[0]
+        splits = args[4] if name.startswith("c10d.alltoall_base") else ()
+        if splits:
+            width = _nbytes(whole) / max(sum(splits), 1)
+            return float(width * (sum(splits) - splits[_group_rank(args)]))
         return share * _nbytes(whole)
     if "send" in name or "broadcast" in name or "scatter" in name or "gather" in name:
         return float(_nbytes(args[0]))
