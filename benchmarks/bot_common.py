@@ -72,7 +72,7 @@ class Daemon:
         return f"http://127.0.0.1:{self.port}"
 
     async def start(self) -> float:
-        """Start it; seconds from the call until ``/readyz`` says yes."""
+        """Start it; seconds from the call until it serves wake-ups."""
         environ = {
             **os.environ,
             "GATEBOT_GITCODE_TOKEN": "token-gate-bot",
@@ -96,7 +96,7 @@ class Daemon:
                     raise RuntimeError(f"the service ended with {self.process.returncode}")
                 try:
                     async with session.get(f"{self.url}/readyz") as answer:
-                        if answer.status == 200:
+                        if answer.status == 200 and (await answer.json())["serving"]:
                             return time.monotonic() - began
                 except aiohttp.ClientError:
                     pass

@@ -86,7 +86,9 @@ class Dispatcher:
     async def _serve(self, engine: Engine) -> float:
         """Start what is due; seconds until the next look."""
         now = self._outside.stamp()
-        plan = await self._outside.database.run(lambda c: _plan(c, now, self._outside.settings.runtime.settle_seconds))
+        plan = await self._outside.database.run(
+            lambda c: plan_wakeups(c, now, self._outside.settings.runtime.settle_seconds)
+        )
         free = self._outside.settings.runtime.parallel_cases - len(engine.running | set(self._asked))
         for key, (repo, number, generation) in plan.due.items():
             if self._stopping or free <= 0:
@@ -122,7 +124,9 @@ class Dispatcher:
                     await task
 
 
-class _Plan:
+class Plan:
+    """``due``: case key to (repo, number, generation). ``next_at``: when something else will be due, if ever."""
+
     __slots__ = ("due", "next_at")
 
     def __init__(self) -> None:
@@ -134,8 +138,15 @@ class _Plan:
         self.next_at = moment if self.next_at is None else min(self.next_at, moment)
 
 
-def _plan(connection: sa.Connection, now: float, settle: float) -> _Plan:
-    plan = _Plan()
+def plan_wakeups(connection: sa.Connection, now: float, settle: float) -> Plan:
+    """Which cases wake up now, and when the next one will.
+
+    Args:
+        connection: The store.
+        now: Unix seconds of the clock.
+        settle: Quiet seconds after an event before its case wakes; under a steady rain of events it wakes all the same.
+    """
+    plan = Plan()
     waiting = inbox.waiting_keys(connection)
     known = cases.timetable(connection, list(waiting), now)
     for key, (repo, number, oldest, newest) in waiting.items():

@@ -95,6 +95,7 @@ class Service:
         self._tasks: set[asyncio.Task[None]] = set()
         self._up = asyncio.Event()
         self.last_trouble = "starting"
+        self.died = ""
 
     async def start(self) -> None:
         """Open the store (from then on events are kept), then bring up the rest in the background.
@@ -143,14 +144,18 @@ class Service:
         self._point(f"inbox {keys.effect}")
         return new
 
-    async def troubles(self) -> list[str]:
-        """Why the service is not ready; empty when it is."""
-        found = [] if self._up.is_set() else [self.last_trouble]
+    @property
+    def serving(self) -> bool:
+        """Whether wake-ups are served."""
+        return self._up.is_set()
+
+    async def store_trouble(self) -> str:
+        """Why events could not be kept just now; empty when they can."""
         try:
             await asyncio.wait_for(self.database.run(lambda c: c.execute(sa.text("SELECT 1")).scalar()), 5.0)
         except (RetryLater, TimeoutError) as error:
-            found.append(f"store: {error or 'no answer within 5 s'}")
-        return found
+            return f"store: {error or 'no answer within 5 s'}"
+        return ""
 
     async def refresh_gauges(self) -> None:
         """Bring the gauges up to date, for whoever asks for metrics."""
@@ -237,6 +242,6 @@ class Service:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            self.last_trouble = f"{task.get_name()}: {error}"
+            self.died = self.last_trouble = f"{task.get_name()}: {error}"
             self._up.clear()
             log.critical("%s died; the service is not ready any more", task.get_name(), exc_info=error)

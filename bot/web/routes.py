@@ -96,13 +96,20 @@ class WebRoutes:
         return web.Response(body=_STYLE.read_bytes(), content_type="text/css", charset="utf-8", headers=_HEADERS)
 
     async def health(self, _request: web.Request) -> web.Response:
-        """Alive: the event loop answers. Restart the process when this fails."""
-        return web.json_response({"status": "alive"})
+        """Alive: the event loop answers and nothing of the service has died. Restart the process when this fails."""
+        died = self._service.died
+        return web.json_response({"status": died or "alive"}, status=503 if died else 200)
 
     async def ready(self, _request: web.Request) -> web.Response:
-        """Ready: the store answers and wake-ups are served. Send no traffic when this fails."""
-        troubles = await self._service.troubles()
-        return web.json_response({"ready": not troubles, "troubles": troubles}, status=503 if troubles else 200)
+        """Ready: events can be kept, so send them. ``serving`` tells whether they are worked on already.
+
+        A forge that is away makes the service wait with its work, not with its ears: an event refused is an event lost.
+        """
+        trouble = await self._service.store_trouble()
+        serving = self._service.serving
+        troubles = [said for said in (trouble, "" if serving else self._service.last_trouble) if said]
+        shown = {"ready": not trouble, "serving": serving, "troubles": troubles}
+        return web.json_response(shown, status=503 if trouble else 200)
 
     async def metrics(self, _request: web.Request) -> web.Response:
         """Prometheus' text form."""

@@ -17,12 +17,16 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import aiohttp
 
+from bot.app import Server
+from bot.config import Settings
 from bot.demo import files
 from bot.demo.world import REPO
 from bot.gate.case import Outcome
+from bot.runtime.service import Service
 from tests.system.loop.conftest import Opener, Play
 
 HOSTILE = 'feat: <script>alert("x")</script> & "quotes"'
@@ -72,7 +76,7 @@ async def test_health_readiness_and_metrics(play: Opener) -> None:
         await p.open()
         await p.until_ended()
         assert (await get(p, "/healthz"))[:2] == (200, '{"status": "alive"}')
-        assert (await get(p, "/readyz"))[:2] == (200, '{"ready": true, "troubles": []}')
+        assert (await get(p, "/readyz"))[:2] == (200, '{"ready": true, "serving": true, "troubles": []}')
         _, text, _ = await get(p, "/metrics")
         assert 'gatebot_webhooks_total{event="merge_request",outcome="accepted"}' in text
         assert 'gatebot_wakeups_total{result="rested"}' in text
@@ -92,3 +96,27 @@ async def test_the_dashboard_asks_for_its_token_and_health_does_not(play: Opener
         for wrong in (f"Basic {bad}", "Basic !!!", "Basic", "Bearer ", "Digest x"):
             assert (await get(p, "/", Authorization=wrong))[0] == 401
         assert (await get(p, "/healthz"))[0] == 200
+
+
+async def test_a_service_whose_forge_is_away_takes_events_and_says_that_it_only_waits(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {
+            "server": {"port": 0},
+            "webhook": {"secrets": ["s3cret"]},
+            "gitcode": {"api_url": "http://127.0.0.1:9/api/v5", "token": "token"},
+            "storage": {"url": f"sqlite:///{tmp_path}/gatebot.sqlite"},
+        }
+    )
+    server = Server(Service(settings, timers=False))
+    await server.start(wait_ready=0.1)
+    try:
+        url = f"http://127.0.0.1:{server.port}"
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"{url}/readyz") as answer:
+                assert answer.status == 200
+                said = await answer.json()
+            async with session.get(f"{url}/healthz") as answer:
+                assert answer.status == 200
+        assert (said["ready"], said["serving"], len(said["troubles"])) == (True, False, 1)
+    finally:
+        await server.stop()
