@@ -97,7 +97,8 @@ class SumDistributedOp(ReduceDistributedOp):
 
     def partial_rules(self, call: OpCall) -> Iterator[AxisRule]:
         """A pending sum or average goes through a sum."""
-        if self.options.get("linear", True):
+        rounds = call.get("dtype") is not None and not any(k in str(call["dtype"]) for k in ("float", "complex"))
+        if self.options.get("linear", True) and not rounds:
             yield AxisRule((P_SUM,), (P_SUM,))
             yield AxisRule((P_AVG,), (P_AVG,))
 

@@ -182,11 +182,11 @@ def distribute_tensor(
             local = redistribute_local(PLATFORM, full, Layout.replicated(mesh, layout.shape), layout)
             local = plain(local.view_as(local) if local is full else local)
         else:
+            if full.layout is not torch.strided and not layout.is_replicated:
+                raise LayoutError(explain("distribute_tensor", "placements of a sparse tensor", "replicated", places))
             local = slice_full(PLATFORM, full, layout)
             if not layout.is_replicated or local is full:
-                local = local.clone(
-                    memory_format=torch.contiguous_format if layout.is_sharded() else torch.preserve_format
-                )
+                local = local.clone(memory_format=torch.contiguous_format) if layout.is_sharded() else local.clone()
             for axis, placement in enumerate(layout.placements):
                 if isinstance(placement, Partial):
                     local = adjoint.to_partial(local, mesh, axis, placement.reduce_op).clone()
