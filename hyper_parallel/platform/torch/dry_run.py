@@ -14,8 +14,8 @@
 # ============================================================================
 """Runs a call as every rank of a mesh in turn, in one process and without a network, to count what it would send.
 
-Collectives go to torch's fake process group, which moves nothing: results are meaningless, shapes, placements and bytes
-are those of a real run.
+Collectives go to torch's fake process group, which moves nothing, and gathers make numbers up: results are meaningless,
+shapes, placements and bytes are those of a real run.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from hyper_parallel import report
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh, init_device_mesh
 from hyper_parallel.placements import P_SUM, Partial, Placement, R, Shard
+from hyper_parallel.platform.torch import wire
 from hyper_parallel.platform.torch.dtensor import DTensor
 
 Names = dict[str, Any]
@@ -176,15 +177,25 @@ def _merge(into: Names, one: Names) -> None:
     into["error"] = into["error"] or one["error"]
 
 
+def _made_up(out: torch.Tensor, local: torch.Tensor, group: Any = None) -> None:
+    """An all-gather of ordinary numbers, lest an operator stumble over what lay in memory (a singular matrix, say)."""
+    parts = out.view(-1, local.numel())
+    parts.copy_(local.reshape(1, -1).expand_as(parts))
+    if out.is_floating_point():
+        out += torch.randn(out.shape, generator=torch.Generator().manual_seed(1)).to(out.dtype)
+
+
 @contextmanager
 def _pretend(rank: int, mesh_shape: tuple[int, ...]) -> Iterator[DeviceMesh]:
     """The mesh as one rank of it sees it, in a world in which nothing is sent."""
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=math.prod(mesh_shape))
+    gather, wire._GATHER = wire._GATHER, _made_up
     try:
         mesh = init_device_mesh("cpu", mesh_shape, mesh_dim_names=("a", "b", "c")[: len(mesh_shape)])
         yield mesh
     finally:
+        wire._GATHER = gather
         dist.destroy_process_group()
         mesh.groups[:] = [None] * mesh.ndim  # meshes are kept for good; the next world makes its own groups
