@@ -177,9 +177,11 @@ class DeviceMesh:
         wanted = (names,) if isinstance(names, str) else tuple(names)
         if wanted == self.mesh_dim_names:
             return self
-        if wanted in self._children:
-            return self._children[wanted]
         axes = [self.axis_index(name) for name in wanted]
+        if wanted in self._children:
+            known = self._children[wanted]
+            known.groups = [self.groups[a] for a in axes]
+            return known
         if len(set(axes)) != len(axes):
             raise ValueError(explain("DeviceMesh", "axis names", "unique", wanted))
         here = list(self.own_coordinate())
@@ -205,14 +207,17 @@ class DeviceMesh:
         return self._children[key]
 
     def create_groups(self) -> None:
-        """Create the process groups of all rows. Collective: every rank of the job has to call it."""
+        """Get the process groups of all rows; the platform makes each once per job.
+
+        Collective: every rank of the job has to call it.
+        """
         from hyper_parallel.platform import get_platform
 
         platform = get_platform()
         if getattr(platform, "keeps_own_groups", False):
             return  # made by their members on first use; these slots stay free for another backend in the process
         for axis in range(self.ndim):
-            if self.groups[axis] is not None or self.mesh_shape[axis] == 1:
+            if self.mesh_shape[axis] == 1:
                 continue
             for row in self.rows(axis):
                 group = platform.new_group(row)

@@ -104,7 +104,10 @@ class SumDistributedOp(ReduceDistributedOp):
 
 
 class MeanDistributedOp(SumDistributedOp):
-    """mean: local sum divided by the global count, so that uneven and empty parts count as they should."""
+    """mean: each part's own mean weighted by its share of the elements, as a pending sum.
+
+    Uneven and empty parts count as they should, and half precision does not overflow as a bare sum would.
+    """
 
     def make_impl(
         self, func: Callable[..., Any], call: OpCall, outs: Sequence[Layout], rules: Sequence[AxisRule]
@@ -118,11 +121,12 @@ class MeanDistributedOp(SumDistributedOp):
         keep, dtype = self.keepdim(call), call["dtype"]
         if count == 0:
             raise LayoutError(explain(self.op_name, "the reduced dims", "not empty", layout.shape))
-        sum_of = self.platform.sum
+        own = math.prod(layout.local_shape[d] for d in dims)
+        average = self.platform.mean if own else self.platform.sum
 
         def impl(x: Any) -> Any:
             self.platform.require_float(self.op_name, x, dtype)
-            return sum_of(x, dims, keep, dtype) / count
+            return average(x, dims, keep, dtype) * (own / count)
 
         return impl
 

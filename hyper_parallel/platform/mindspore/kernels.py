@@ -48,6 +48,11 @@ class Kernels:
         return mint.sum(x, tuple(dims), keep, dtype=dtype)
 
     @staticmethod
+    def mean(x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
+        """Mean over exactly these dims (at least one)."""
+        return mint.mean(x, tuple(dims), keep, dtype=dtype)
+
+    @staticmethod
     def unsqueeze(x: Tensor, dim: int) -> Tensor:
         """A new dim of size 1."""
         return mint.unsqueeze(x, dim)

@@ -44,6 +44,7 @@ class TorchPlatform(Kernels):
     # -- process groups
     def __init__(self) -> None:
         self._groups: dict[tuple[int, ...], Any] = {}
+        self._job: Any = None
 
     def is_initialized(self) -> bool:
         """Whether a process group is up."""
@@ -70,13 +71,16 @@ class TorchPlatform(Kernels):
         dist.init_process_group("gloo" if device_type == "cpu" else None)
 
     def new_group(self, ranks: Sequence[int]) -> Any:
-        """Process group of the given ranks, cached; collective over the whole job on first use."""
+        """Process group of the given ranks, made once per job; collective over the whole job on first use."""
+        job = dist.group.WORLD
+        if self._job is not job:
+            self._groups.clear()
+            self._job = job
         key = tuple(ranks)
-        group = self._groups.get(key)
-        if group is None or not _alive(group):
+        if key not in self._groups:
             whole = key == tuple(range(dist.get_world_size()))
-            group = self._groups[key] = dist.group.WORLD if whole else dist.new_group(list(key))
-        return group
+            self._groups[key] = job if whole else dist.new_group(list(key))
+        return self._groups[key]
 
     # -- tensors
     is_tensor = staticmethod(lambda value: isinstance(value, Tensor))
@@ -201,13 +205,6 @@ class TorchPlatform(Kernels):
     def all_reduce_used_locally(self, x: Tensor, mesh: Any, axis: int, op: str = "sum") -> Any:
         """All-reduce whose result every rank then combines with its own shard (softmax over a cut dim)."""
         return adjoint.cross(adjoint.all_reduce(x, mesh, axis, op), mesh, axis)
-
-
-def _alive(group: Any) -> bool:
-    try:
-        return bool(dist.get_rank(group) >= 0)
-    except (ValueError, RuntimeError):
-        return False
 
 
 PLATFORM = TorchPlatform()

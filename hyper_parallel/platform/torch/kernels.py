@@ -45,6 +45,11 @@ class Kernels(LineKernels, TriangleKernels):
         return torch.sum(x, tuple(dims), keepdim=keep, dtype=dtype)
 
     @staticmethod
+    def mean(x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
+        """Mean over exactly these dims (at least one)."""
+        return torch.mean(x, tuple(dims), keepdim=keep, dtype=dtype)
+
+    @staticmethod
     def unsqueeze(x: Tensor, dim: int) -> Tensor:
         """A new dim of size 1."""
         return x.unsqueeze(dim)
