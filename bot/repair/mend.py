@@ -85,28 +85,21 @@ def mend(task: RepairTask, workspace: Workspace, cancel: CancelToken) -> Mended:
     wanted = wanted_checks((job.located.file, job.recipe.check) for job in jobs)
     files = sorted({job.located.file for job in jobs})
     original = {path: workspace.read(path) or b"" for path in files}
-    kept: dict[str, list[Step]] = {}
-    for path in files:
-        mine = [job for job in jobs if job.located.file == path]
-        scene = Scene(path, workspace, rules, workspace.root, year=workspace.year)
-        kept[path] = _apply(mine, original[path], scene, workspace, result)
+    scenes = {path: Scene(path, workspace, rules, workspace.root, year=workspace.year) for path in files}
+    kept = {path: _apply(jobs, original[path], scenes[path], workspace, result) for path in files}
     edited = {path for path, steps in kept.items() if steps}
     after = verifier.observe({name: paths & edited for name, paths in wanted.items()})
-    by_located = {id(finding): job for job in jobs for finding in [job.located]}
+    by_located = {id(job.located): job for job in jobs}
     for path in sorted(edited):
-        gone = _gone(kept[path], by_located)
-        if objection(path, before, after, gone) is None:
+        if objection(path, before, after, _gone(kept[path], by_located)) is None:
             continue
-        scene = Scene(path, workspace, rules, workspace.root, year=workspace.year)
+        scene = scenes[path]
         kept[path] = _one_by_one(
             kept[path], original[path], scene, workspace, verifier, wanted, before, by_located, result
         )
         after = _observe_again(verifier, wanted, path, after)
-    for path in files:
-        for step in kept[path]:
-            for finding in step.findings:
-                result.fixed.append(by_located[id(finding)].reported)
-                result.fixes.append((step.recipe.name, finding))
+    result.fixes = [(step.recipe.name, finding) for path in files for step in kept[path] for finding in step.findings]
+    result.fixed = [by_located[id(finding)].reported for _, finding in result.fixes]
     result.checks = evidence(wanted, before, after, verifier.missing)
     return result
 
@@ -148,6 +141,7 @@ def _reproduced(jobs: list[_Job], before: tuple[Observation, ...], verifier: Ver
 
 def _apply(jobs: list[_Job], content: bytes, scene: Scene, workspace: Workspace, result: Mended) -> list[Step]:
     steps = []
+    jobs = [job for job in jobs if job.located.file == scene.path]
     reported = {id(job.located): job.reported for job in jobs}
     for step in steps_for(scene.path, [(job.recipe, job.located) for job in jobs]):
         changed = take(step, content, scene)

@@ -251,21 +251,21 @@ def _why_not_over(node: cst.CSTNode, parsed: Parsed, bound: set[str]) -> str:
         return f"{node.name.value} would be bound in another order" if node.name.value in bound else ""
     if not isinstance(node, cst.SimpleStatementLine):
         return "a statement that runs stands between"
-    for part in node.body:
-        if isinstance(part, cst.Import | cst.ImportFrom):
-            if _bound(part, parsed) & bound:
-                return "the same name is imported twice"
-            continue
-        if isinstance(part, cst.Expr) and isinstance(part.value, cst.SimpleString):
-            continue
-        if not isinstance(part, cst.Assign | cst.AnnAssign) or part.value is None or not _quiet(part.value):
-            return "a statement that runs stands between, such as a change of sys.path or of the environment"
-        targets = [item.target for item in part.targets] if isinstance(part, cst.Assign) else [part.target]
-        if any(not isinstance(target, cst.Name) for target in targets):
-            return "a statement between changes another object"
-        if any(isinstance(target, cst.Name) and target.value in bound for target in targets):
-            return "the name is bound twice"
-    return ""
+    return next((why for part in node.body if (why := _why_not_over_part(part, parsed, bound))), "")
+
+
+def _why_not_over_part(part: cst.BaseSmallStatement, parsed: Parsed, bound: set[str]) -> str:
+    if isinstance(part, cst.Import | cst.ImportFrom):
+        return "the same name is imported twice" if _bound(part, parsed) & bound else ""
+    if isinstance(part, cst.Expr) and isinstance(part.value, cst.SimpleString):
+        return ""
+    if not isinstance(part, cst.Assign | cst.AnnAssign) or part.value is None or not _quiet(part.value):
+        return "a statement that runs stands between, such as a change of sys.path or of the environment"
+    targets = [item.target for item in part.targets] if isinstance(part, cst.Assign) else [part.target]
+    if any(not isinstance(target, cst.Name) for target in targets):
+        return "a statement between changes another object"
+    taken = any(isinstance(target, cst.Name) and target.value in bound for target in targets)
+    return "the name is bound twice" if taken else ""
 
 
 def _quiet(value: cst.BaseExpression) -> bool:

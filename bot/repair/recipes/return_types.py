@@ -47,19 +47,17 @@ def annotate_return(content: bytes, finding: Finding, scene: Scene) -> Edit | Re
 
 def _returned(parsed: Parsed, node: cst.FunctionDef) -> str | None:
     decorators = [parsed.code(item.decorator) for item in node.decorators]
-    if any("abstract" in text or "overload" in text or "contextmanager" in text for text in decorators):
+    if any(word in text for text in decorators for word in ("abstract", "overload", "contextmanager")):
         return None
     inside = [item for item in parsed.places if _owner(parsed, item) is node]
     if any(isinstance(item, cst.Yield) for item in inside):
         return None
-    values = [item.value for item in inside if isinstance(item, cst.Return) and item.value is not None]
-    if values:
-        kinds = {_literal_kind(value) for value in values}
-        bare = any(isinstance(item, cst.Return) and item.value is None for item in inside)
+    values = [item.value for item in inside if isinstance(item, cst.Return)]
+    if any(value is not None for value in values):
+        kinds = {None if value is None else _literal_kind(value) for value in values}
         # Whether the end can be reached without a return is not looked into: only a last statement that returns counts.
-        return kinds.pop() if len(kinds) == 1 and not bare and _ends_in_return(node.body) else None
-    raises = [item for item in inside if isinstance(item, cst.Raise)]
-    return None if raises and _only_raises(node.body) else ("None" if not _is_stub(node.body) else None)
+        return kinds.pop() if len(kinds) == 1 and _ends_in_return(node.body) else None
+    return None if _only_raises(node.body) or _is_stub(node.body) else "None"
 
 
 def _owner(parsed: Parsed, node: cst.CSTNode) -> cst.CSTNode | None:

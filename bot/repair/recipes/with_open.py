@@ -85,13 +85,9 @@ def _whole_life(
     parsed: Parsed, call: cst.Call, line: cst.SimpleStatementLine, block: cst.IndentedBlock | cst.Module
 ) -> Edit | Reason:
     statement = line.body[0]
-    if (
-        not isinstance(statement, cst.Assign)
-        or len(statement.targets) != 1
-        or not isinstance(statement.targets[0].target, cst.Name)
-    ):
+    name = _bound_name(statement)
+    if not isinstance(statement, cst.Assign) or not name:
         return because("unsafe", why="the file is not bound to one plain name")
-    name = statement.targets[0].target.value
     body = list(block.body)
     start = body.index(line)
     closers = [index for index in range(start + 1, len(body)) if _closes(body[index], name)]
@@ -101,15 +97,9 @@ def _whole_life(
     inner = body[start + 1 : stop]
     if not inner or len(closers) > 1:
         return because("unsafe", why="nothing is done with the file, or it is closed twice")
-    uses = [node for node in parsed.each(cst.Name) if node.value == name]
-    allowed = {id(node) for part in body[start : stop + 1] for node in _names(part, name)}
-    if any(id(node) not in allowed for node in uses):
-        return because("unsafe", why=f"{name} is used elsewhere too")
-    for node in uses:
-        if not _plain_use(parsed, node, statement):
-            return because("unsafe", why=f"{name} is handed on or bound again")
-    if any(not isinstance(part, cst.SimpleStatementLine) for part in inner) and _leaves_early(inner):
-        return because("unsafe", why="the block may be left before the file is closed")
+    refusal = _other_lives(parsed, name, statement, body[start : stop + 1])
+    if refusal is not None:
+        return refusal
     new = _with(
         call, name, [part for part in inner if isinstance(part, cst.BaseStatement | cst.SimpleStatementLine)], line
     )
@@ -117,6 +107,29 @@ def _whole_life(
     changed = block.with_changes(body=whole)
     code = parsed.source.encode(changed.code) if isinstance(changed, cst.Module) else parsed.replace(block, changed)
     return Edit(code, Nature.CODE, (parsed.span(line)[0], parsed.span(body[stop])[1]))
+
+
+def _bound_name(statement: cst.BaseSmallStatement) -> str:
+    """``f`` of ``f = …``; empty for any other form."""
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0].target
+        return target.value if isinstance(target, cst.Name) else ""
+    return ""
+
+
+def _other_lives(
+    parsed: Parsed, name: str, statement: cst.Assign, life: Sequence[cst.BaseStatement | cst.BaseSmallStatement]
+) -> Reason | None:
+    """Why the file may live on elsewhere than between its opening and its closing."""
+    uses = [node for node in parsed.each(cst.Name) if node.value == name]
+    allowed = {id(node) for part in life for node in _names(part, name)}
+    if any(id(node) not in allowed for node in uses):
+        return because("unsafe", why=f"{name} is used elsewhere too")
+    if not all(_plain_use(parsed, node, statement) for node in uses):
+        return because("unsafe", why=f"{name} is handed on or bound again")
+    if _leaves_early(life):
+        return because("unsafe", why="the block may be left before the file is closed")
+    return None
 
 
 def _names(node: cst.CSTNode, name: str) -> list[cst.Name]:
@@ -131,8 +144,10 @@ def _names(node: cst.CSTNode, name: str) -> list[cst.Name]:
 
 
 def _closes(node: cst.CSTNode, name: str) -> bool:
-    if not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1 or node.trailing_whitespace.comment:
+    if not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1:
         return False
+    if node.trailing_whitespace.comment or any(row.comment for row in node.leading_lines):
+        return False  # the comment would be lost with the statement
     part = node.body[0]
     return (
         isinstance(part, cst.Expr)
