@@ -187,7 +187,8 @@ class GatherDistributedOp(AxisRuleOp):
         if outs[0].dim_axes[dim] != (axis,):
             raise LayoutError(explain(self.op_name, "mesh axes that cut the result's dim", axis, outs[0].dim_axes[dim]))
         mesh, size = layout.mesh, layout.shape[dim]
-        return lambda x, index: platform.take_elements(x, index, mesh, axis, dim, size)
+        wrap = self.op_name == "take_along_dim"
+        return lambda x, index: platform.take_elements(x, index, mesh, axis, dim, size, wrap)
 
 
 class WhereDistributedOp(ElementWiseDistributedOp):

@@ -132,9 +132,13 @@ def take_rows(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: in
     return result.movedim(tuple(range(last + 1)), tuple(range(dim, dim + last + 1)))
 
 
-def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: int) -> Tensor:
-    """`gather` along a cut dim; `index` is replicated on the axis, the result is cut along `dim` by ceil division."""
-    _check(index, size, 0)
+def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: int, wrap: bool) -> Tensor:
+    """`gather` along a cut dim; `index` is replicated on the axis, the result is cut along `dim` by ceil division.
+
+    `wrap`: negative positions count from the end (take_along_dim), else they are errors (gather).
+    """
+    _check(index, size, -size if wrap else 0)
+    index = torch.where(index < 0, index + size, index).to(torch.int64)
     ranks, me = mesh.mesh_shape[axis], mesh.own_coordinate()[axis]
     step = max(-(-size // ranks), 1)
     for d, n in enumerate(index.shape):
@@ -145,8 +149,9 @@ def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size
     parts = lines.split_with_sizes(chunk_sizes(index.shape[dim], ranks), -1)
     count = lines[..., :1].numel()
     line = torch.arange(count).reshape(-1, 1)
-    owners = [(part // step).reshape(count, -1) for part in parts]
-    places = [line * sizes[owner] + (part % step).reshape(count, -1) for owner, part in zip(owners, parts, strict=True)]
+    flat = [part.reshape(count, part.shape[-1]) for part in parts]
+    owners = [part // step for part in flat]
+    places = [line * sizes[owner] + part % step for owner, part in zip(owners, flat, strict=True)]
     asked = _Asked([owner.reshape(-1) for owner in owners], [place.reshape(-1) for place in places], mesh, axis)
     found = _fetch(x.movedim(dim, -1).reshape(-1), asked)
     return found.reshape(parts[me].shape).movedim(-1, dim)
@@ -160,6 +165,6 @@ def write_rows(func: Any, x: Tensor, dim: int, index: Tensor, start: int, size: 
     _check(index, size, 0)
     own = x.shape[dim]
     inside = (index >= start) & (index < start + own)
-    local = torch.where(inside, index - start, torch.full_like(index, own))
+    local = torch.where(inside, index - start, own).to(torch.int64)
     spare = x.new_zeros([1 if d == dim else n for d, n in enumerate(x.shape)])
     return func(torch.cat([x, spare], dim), dim, local, *rest, **named).narrow(dim, 0, own)  # type: ignore[no-any-return]

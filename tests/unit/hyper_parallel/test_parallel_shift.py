@@ -75,7 +75,7 @@ def values(run, source, fill="fill"):
 
 @given(st.lists(st.tuples(st.integers(-1, 9), st.integers(1, 5), st.sampled_from([-1, 0, 1])), max_size=5), st.data())
 def test_clipped_runs_name_the_same_positions(given_runs, data):
-    kept = tuple((a, n, s if a != runs.FILL else 0) for a, n, s in given_runs if a == runs.FILL or 0 <= a + (n - 1) * s)
+    kept = tuple((a, n, s if a != runs.FILL else 0) for a, n, s in given_runs if a == runs.FILL or a + (n - 1) * s >= 0)
     source = list(range(20))
     whole = [v for run in kept for v in values(run, source)]
     assert runs.total(kept) == len(whole)
