@@ -29,7 +29,7 @@ WIDE_BUDGET = 70
 _BEFORE, _AFTER = 6, 10
 _RELEVANT = 0.36
 # a second explanation elsewhere that is nearly as good: show more
-_RIVAL, _FAR = 0.93, 15
+_RIVAL, _FAR = 0.85, 15
 # lines before and behind the best, the second and the third region that are shown with it at once
 _PADDING = ((3, 5), (2, 4), (1, 3), (0, 1))
 SURE = 5.0

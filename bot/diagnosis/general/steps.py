@@ -103,7 +103,7 @@ class Prior:
         if step is not None and step.start <= index:
             if not step.failed:
                 return _OTHER if index >= self._last_failure else _PASSED
-            near = 0.5 + 0.5 * math.exp(-max(step.end - 1 - index - _FLAT, 0) / _NEAR)
+            near = 0.65 + 0.35 * math.exp(-max(step.end - 1 - index - _FLAT, 0) / _NEAR)
             return near * (1.0 if step is self.main else 0.85)
         # before any step, between steps, or behind the last one, where some projects print the logs of what failed
         return _OTHER
