@@ -5,6 +5,10 @@ missing=()
 for pair in shellcheck:shellcheck cppcheck:cppcheck chromium:chromium cmake:cmake g++:g++ make:make bwrap:bubblewrap; do
   command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair#*:}")
 done
+if ! command -v markdownlint-cli2 >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 && [ "$(id -u)" -eq 0 ]; then
+  # Under /usr, since the sandbox of the checks hides home directories. Without npm its recipes say that the tool is missing.
+  npm install --silent --global --prefix /usr/local markdownlint-cli2@0.22.1 >&2
+fi
 if [ "${#missing[@]}" -gt 0 ]; then
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "Installing the tools ${missing[*]} ..." >&2
