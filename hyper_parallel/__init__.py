@@ -68,13 +68,20 @@ def __getattr__(name: str) -> Any:
     if name in _OF_PLATFORM:
         from hyper_parallel.platform import get_platform
 
-        return get_platform().public(name)
+        value = globals()[name] = get_platform().public(name)
+        return value
     if name not in _EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f"{__name__}.{_EXPORTS[name]}")
     value = module if name == "report" else getattr(module, name)
     globals()[name] = value
     return value
+
+
+def forget_platform() -> None:
+    """Look the names of the active platform up again."""
+    for name in _OF_PLATFORM:
+        globals().pop(name, None)
 
 
 def __dir__() -> list[str]:

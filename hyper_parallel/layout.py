@@ -40,7 +40,7 @@ class Layout:
 
     Args:
         mesh: the device mesh.
-        placements: one placement per mesh axis.
+        placements: one placement per mesh axis, or one alias per tensor dim as in `from_aliases`.
         shape: the global shape.
 
     Raises:
@@ -187,6 +187,19 @@ class Layout:
             cuts.append((start, size))
         return cuts
 
+    def reset_partial(self) -> Layout:
+        """The same layout with pending reductions dropped (their axes replicated); the data are not touched."""
+        return self.with_placements([R if isinstance(p, Partial) else p for p in self.placements])
+
+    def is_dev_axis_apply_shard(self, axis: int | str) -> bool:
+        """Whether a mesh axis cuts some tensor dim."""
+        return isinstance(self.placements[self.mesh.axis_index(axis)], Shard)
+
+    def get_global_shape(self, local_shape: Sequence[int]) -> tuple[int, ...]:
+        """Global shape of a tensor whose parts all have `local_shape` under these placements."""
+        sizes = self.mesh.mesh_shape
+        return tuple(n * math.prod(sizes[a] for a in axes) for n, axes in zip(local_shape, self.dim_axes, strict=True))
+
     def repeat_num(self) -> int:
         """How many ranks hold each element (terms of a pending reduction count as one copy each)."""
         used = {a for axes in self.dim_axes for a in axes}
@@ -266,11 +279,23 @@ def normalize_placements(placements: Sequence[Placement], ndim: int, mesh_ndim: 
     return tuple(result)
 
 
+def resolve_placements(mesh: DeviceMesh, placements: Sequence[Any], ndim: int) -> tuple[Placement, ...]:
+    """Placements per mesh axis from either spelling: one per mesh axis, or one alias (axis name or names) per dim.
+
+    Raises:
+        LayoutError: neither.
+    """
+    aliases = bool(placements) or ndim == 0 < mesh.ndim
+    if aliases and all(isinstance(p, str | tuple) for p in placements):
+        return Layout.from_aliases(mesh, placements, (1,) * ndim).placements
+    return normalize_placements(placements, ndim, mesh.ndim)
+
+
 def _intern(
     mesh: DeviceMesh, placements: tuple[Placement, ...], shape: tuple[int, ...], raw: tuple[Any, ...]
 ) -> Layout:
     shape = tuple(int(n) for n in shape)
-    placements = normalize_placements(placements, len(shape), mesh.ndim)
+    placements = resolve_placements(mesh, placements, len(shape))
     key = (mesh, placements, shape)
     layout = _LAYOUTS.get(key)
     if layout is None:

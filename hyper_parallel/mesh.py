@@ -143,6 +143,18 @@ class DeviceMesh:
             row.append(self.ranks[_flat_index(here, self.mesh_shape)])
         return tuple(row)
 
+    def get_rank_list_along_axis(self, axis: int | str) -> list[int]:
+        """`ranks_along` under the community library's name."""
+        return list(self.ranks_along(axis))
+
+    def get_device_num_along_axis(self, axis: int | str) -> int:
+        """Size of an axis under the community library's name."""
+        return self.size(axis)
+
+    def to_hash(self) -> tuple[object, ...]:
+        """What tells this mesh apart from any other, the whole rank order included."""
+        return (self.device_type, self.mesh_shape, self.mesh_dim_names, self.ranks)
+
     def rows(self, axis: int) -> list[tuple[int, ...]]:
         """All rows along an axis; the same list on every rank."""
         others = [range(n) if i != axis else (0,) for i, n in enumerate(self.mesh_shape)]

@@ -44,8 +44,11 @@ def get_platform(name: str | None = None) -> Any:
 
 def set_platform(name: str) -> Any:
     """Make the named platform the active one and return it."""
+    import hyper_parallel
+
     platform = _load(name)
     _ACTIVE[:] = [platform]
+    hyper_parallel.forget_platform()
     return platform
 
 

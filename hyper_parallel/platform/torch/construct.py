@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from hyper_parallel.errors import LayoutError, explain
-from hyper_parallel.layout import Layout, normalize_placements
+from hyper_parallel.layout import Layout, resolve_placements
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
 from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard, StridedShard
 from hyper_parallel.platform.torch import adjoint, wire
@@ -78,9 +78,8 @@ def _layout_of_local(
     local: Tensor, mesh: DeviceMesh, placements: Sequence[Placement] | None, run_check: bool, shape: Any
 ) -> Layout:
     local_shape = tuple(local.shape)
-    places = normalize_placements(
-        tuple(placements) if placements is not None else (R,) * mesh.ndim, len(local_shape), mesh.ndim
-    )
+    given = tuple(placements) if placements is not None else (R,) * mesh.ndim
+    places = resolve_placements(mesh, given, len(local_shape))
     if shape is None:
         shape = list(local_shape)
         if run_check:

@@ -46,6 +46,23 @@ def test_both_spellings_of_the_documented_example():
     assert Layout.from_aliases(mesh(2, 4), ("dp", "tp"), (8, 8)) is layout
 
 
+def test_aliases_can_stand_for_placements():
+    assert Layout(mesh(2, 4), ("dp", "None"), (8, 8)).placements == (Shard(0), Replicate())
+    assert Layout(mesh(2, 4), (("tp", "dp"),), (8,)).placements == (StridedShard(0, 4), Shard(0))
+    assert Layout(mesh(2, 4), (), ()).is_replicated
+    with pytest.raises(LayoutError, match="aliases should be 2, one per tensor dim"):
+        Layout(mesh(2, 4), ("dp",), (8, 8))
+
+
+def test_layout_facts_by_name():
+    layout = Layout(mesh(2, 4), [Partial(), Shard(1)], (6, 8))
+    assert layout.reset_partial().placements == (Replicate(), Shard(1))
+    assert layout.is_dev_axis_apply_shard("tp")
+    assert not layout.is_dev_axis_apply_shard("dp")
+    assert layout.get_global_shape((6, 2)) == (6, 8)
+    assert layout.repeat_num() == 2
+
+
 def test_several_axes_on_one_dim_are_a_tuple_outermost_first():
     layout = Layout.from_aliases(mesh(2, 4), (("dp", "tp"), "None"), (16, 3))
     assert layout.placements == (Shard(0), Shard(0))
