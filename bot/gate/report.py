@@ -26,6 +26,7 @@ from bot.gate.facts import BuildFacts, DiagnosisFacts
 from bot.gate.policy import Policy
 from bot.gate.routing import Route, place, unresolved
 from bot.gate.step import Context
+from bot.gate.triage import explain
 from bot.texts import Markup, code, fence, link, ready, render
 from bot.texts.commands import COMMANDS
 
@@ -176,12 +177,12 @@ def flake_evidence(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -
     ]
     builds = ", ".join([*(str(number) for number in sorted(earlier)), link(str(build.number), build.url)])
     items = [
-        ctx.text("report.flake.item", name=code(test), why=_why(chosen, test)) for test in chosen.shared_tests[:20]
+        ctx.text("report.flake.item", name=code(test), why=_why(ctx, chosen, test)) for test in chosen.shared_tests[:20]
     ] or [
         ctx.text(
             "report.flake.item",
             name=code(place(item) or item.finding.stage or item.finding.tool),
-            why="; ".join(item.reasons) or item.finding.message,
+            why=_explained(ctx, item.reasons) or item.finding.message,
         )
         for item in chosen.findings[:20]
     ]
@@ -193,10 +194,16 @@ def flake_evidence(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -
     )
 
 
-def _why(chosen: Route, test: str) -> str:
+def _why(ctx: Context, chosen: Route, test: str) -> Markup | str:
     """The reasons given for this test, else all of them."""
     named = [item for item in chosen.findings if item.finding.function == test] or list(chosen.findings)
-    return "; ".join(dict.fromkeys(reason for item in named for reason in item.reasons)) or "-"
+    return _explained(ctx, tuple(reason for item in named for reason in item.reasons)) or "-"
+
+
+def _explained(ctx: Context, reasons: tuple[str, ...]) -> Markup | str:
+    """The answers of triage as sentences, each once."""
+    sentences = [explain(reason, ctx.policy.language) for reason in dict.fromkeys(reasons)]
+    return Markup(("；" if ctx.policy.language == "zh" else "; ").join(sentences))
 
 
 def diagnosis_body(ctx: Context, build: BuildFacts, diagnosis: DiagnosisFacts) -> Markup:
@@ -205,7 +212,7 @@ def diagnosis_body(ctx: Context, build: BuildFacts, diagnosis: DiagnosisFacts) -
     rows = unresolved(diagnosis, ctx.policy.findings_shown)
     more = len(diagnosis.findings) - len(rows)
     reasons = [
-        render("report.template.item", lang, item=reason)
+        render("report.template.item", lang, item=explain(reason, lang))
         for reason in dict.fromkeys(reason for item in diagnosis.findings for reason in item.reasons)
     ][:10]
     nothing = (ctx.text("report.diagnosis.nothing"), fence("\n".join(diagnosis.excerpt[-40:]), limit=6000))

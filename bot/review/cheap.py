@@ -19,18 +19,17 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from bot.errors import TellUser
-from bot.forge import ChangedFile, PullRequest
+from bot.forge import ChangedFile
 from bot.gate.finding import Finding, Severity
 from bot.repair.checks import codespell, pylint
 from bot.repair.checks.base import Check, CheckContext
 from bot.repair.mend import rules_of
-from bot.repair.task import Credentials, RepairTask
+from bot.repair.task import RepairTask
 from bot.repair.tools import CancelToken, ToolMissing, run_tool, started
 from bot.repair.workspace import HeadMoved, Workspace, is_safe_path, open_workspace
 from bot.review.diffmap import FileLines, read_hunks
@@ -47,29 +46,6 @@ _STAGE: Final = {"pylint": "Check_Pylint", "codespell": "Check_Codespell", "liza
 
 
 @dataclass(frozen=True, slots=True)
-class CheapTask:
-    """What to check.
-
-    Attributes:
-        pull: The pull request; its head is what is checked.
-        files: Its diff.
-        work_root: Directory for mirrors and work trees; ours alone.
-        git_user: Login name that goes with the token.
-        token: Gives the token for git, or an empty string.
-        language: Of the rules' messages.
-        known_secrets: Every secret the service holds.
-    """
-
-    pull: PullRequest
-    files: tuple[ChangedFile, ...]
-    work_root: Path
-    git_user: str
-    token: Callable[[], str] = field(repr=False)
-    language: str = "zh"
-    known_secrets: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class CheapOutcome:
     """What was found on changed lines, and which tools or rule files could not be used."""
 
@@ -77,8 +53,13 @@ class CheapOutcome:
     missing: tuple[str, ...] = ()
 
 
-def check(task: CheapTask) -> CheapOutcome | None:
+def check(head: RepairTask, files: Sequence[ChangedFile], language: str) -> CheapOutcome | None:
     """Check the changed lines; blocks, so call it in a thread.
+
+    Args:
+        head: Names the head and how to fetch it; nothing is mended or pushed.
+        files: The diff.
+        language: Of the rules' messages.
 
     Returns:
         The findings; ``None`` when the head is no longer to be had.
@@ -87,15 +68,15 @@ def check(task: CheapTask) -> CheapOutcome | None:
         RetryLater: Network or checker trouble.
         TellOperator: A checker refuses the target branch's own rule files, or we may not fetch.
     """
-    task.work_root.mkdir(parents=True, exist_ok=True)
+    head.work_root.mkdir(parents=True, exist_ok=True)
     changed = {
         file.path: read_hunks(file.patch)
-        for file in task.files
+        for file in files
         if file.status != "deleted" and file.patch and is_safe_path(file.path)
     }
     try:
-        with open_workspace(_as_repair(task)) as workspace:
-            return check_tree(workspace, changed, _old_paths(task.files), task.language)
+        with open_workspace(head) as workspace:
+            return check_tree(workspace, changed, _old_paths(files), language)
     except HeadMoved:
         return None
 
@@ -219,24 +200,3 @@ def _scene(workspace: Workspace, lines: Mapping[str, FileLines], old_paths: Mapp
 
 def _old_paths(files: Iterable[ChangedFile]) -> dict[str, str]:
     return {file.path: file.old_path for file in files if file.status == "renamed" and file.old_path}
-
-
-def _as_repair(task: CheapTask) -> RepairTask:
-    pull = task.pull
-    return RepairTask(
-        repo=pull.repo,
-        number=pull.number,
-        head_sha=pull.head_sha,
-        head_ref=pull.head_ref,
-        clone_url=pull.base_url,
-        push_url=pull.head_url,
-        base_ref=pull.base_ref,
-        findings=(),
-        pr_files=(),
-        mode="propose",
-        author_name="GateBot",
-        author_email="",
-        work_root=task.work_root,
-        credentials=Credentials(task.git_user, task.token) if task.token() else None,
-        known_secrets=task.known_secrets,
-    )

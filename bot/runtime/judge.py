@@ -12,50 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Triage: whose fault each finding is, by the three questions, with the evidence for the answer. Pure.
-
-Q1  Did the change touch what the build or the test depends on (build files, pins, images, the ``conftest.py`` chain)?
-Q2  Does the failed item reach changed code?
-Q3  Did the same test pass lately without this change?
-
-``unrelated`` needs no, no, and passed. Where there is no answer to Q3 the verdict leans to the change, as the rules of
-the gate do. Imports are not followed here: a test counts as reaching changed code when any product file changed.
-"""
+"""Judges the causes of a red build: the findings of checks by their file, failed tests by the three questions. Pure."""
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.diagnosis import Diagnosis, match_path
 from bot.gate.facts import JudgedFinding
 from bot.gate.finding import FailureClass, Finding
+from bot.gate.triage import Evidence, Past, judge_test
 
-_BUILD_FILES = (
-    ".gitmodules",
-    "*build.sh",
-    "*CMakeLists.txt",
-    "*.cmake",
-    "*setup.py",
-    "*setup.cfg",
-    "*pyproject.toml",
-    "*requirements*.txt",
-    "*dependent_packages.yaml",
-    "*conftest.py",
-    "*mark_utils.py",
-    "*Dockerfile*",
-)
+Reach = Mapping[str, "tuple[str, ...] | None"]
+"""Test file to the way from it to changed code, as ``bot.gate.imports.reach`` tells it."""
+
 _TEST_TOOLS = frozenset({"pytest", "gtest", "ctest", "unittest", "msrun", "torchrun"})
 MAX_FINDINGS = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """How one test fared without this change: builds in which it passed, and in which it failed."""
-
-    passed_in: tuple[int, ...] = ()
-    failed_in: tuple[int, ...] = ()
 
 
 def judge(
@@ -63,6 +36,7 @@ def judge(
     patches: Mapping[str, str],
     past: Mapping[str, Past],
     repairable: Callable[[Finding], bool],
+    reach: Reach | None = None,
 ) -> tuple[JudgedFinding, ...]:
     """Judge the causes of a red build.
 
@@ -71,12 +45,30 @@ def judge(
         patches: Path to diff of every file the pull request changes.
         past: Test id to its past, for tests that have one.
         repairable: Whether a recipe exists for a finding.
+        reach: Ways from test files to changed code, where they were looked for.
     """
-    findings = _telling(diagnosis)
-    return tuple(_judge_one(finding, patches, past, repairable) for finding in findings[:MAX_FINDINGS])
+    found = telling(diagnosis)[:MAX_FINDINGS]
+    return tuple(_judge_one(finding, patches, past, repairable, reach or {}) for finding in found)
 
 
-def _telling(diagnosis: Diagnosis) -> Sequence[Finding]:
+def failed_test_files(diagnosis: Diagnosis, patches: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of the failed tests, as far as the findings tell."""
+    tests = (finding for finding in telling(diagnosis)[:MAX_FINDINGS] if _is_test(finding))
+    return tuple(dict.fromkeys(path for test in tests if (path := test_file(_place(test, patches)))))
+
+
+def test_file(finding: Finding) -> str:
+    """The file of a failed test: of its id, which names it surely, else where it failed."""
+    path = finding.function.partition("::")[0]
+    return path if path.endswith(".py") else finding.file
+
+
+def _is_test(finding: Finding) -> bool:
+    plain = finding.failure_class not in {FailureClass.PROCESS, FailureClass.INFRASTRUCTURE}
+    return plain and (finding.tool in _TEST_TOOLS or finding.failure_class is FailureClass.FLAKE)
+
+
+def telling(diagnosis: Diagnosis) -> Sequence[Finding]:
     """All findings of the checks, and of the rest only what is not the consequence of something else."""
     secondary = {index for cause in diagnosis.causes if cause.secondary for index in cause.members}
     return [finding for index, finding in enumerate(diagnosis.findings) if index not in secondary]
@@ -87,52 +79,28 @@ def _judge_one(
     patches: Mapping[str, str],
     past: Mapping[str, Past],
     repairable: Callable[[Finding], bool],
+    reach: Reach,
 ) -> JudgedFinding:
     placed = _place(finding, patches)
     in_diff = placed.file in patches
-    if finding.failure_class is FailureClass.PROCESS:
-        return JudgedFinding(finding=placed, verdict="process", reasons=("class:process",), in_diff=in_diff)
-    if finding.failure_class is FailureClass.INFRASTRUCTURE:
-        return JudgedFinding(
-            finding=placed, verdict="infrastructure", reasons=("class:infrastructure",), in_diff=in_diff
-        )
-    if finding.tool not in _TEST_TOOLS and finding.failure_class is not FailureClass.FLAKE:
+    if finding.failure_class in {FailureClass.PROCESS, FailureClass.INFRASTRUCTURE}:
+        verdict = finding.failure_class.value
+        return JudgedFinding(finding=placed, verdict=verdict, reasons=(f"class:{verdict}",), in_diff=in_diff)
+    if not _is_test(finding):
         reasons = ("q2:file-in-diff",) if in_diff else ("q2:file-not-in-diff",)
         return JudgedFinding(
             finding=placed, verdict="pr", reasons=reasons, in_diff=in_diff, repairable=in_diff and repairable(placed)
         )
-    return _judge_test(placed, patches, past, in_diff, repairable)
-
-
-def _judge_test(
-    finding: Finding,
-    patches: Mapping[str, str],
-    past: Mapping[str, Past],
-    in_diff: bool,
-    repairable: Callable[[Finding], bool],
-) -> JudgedFinding:
-    depends = sorted(path for path in patches if _is_build_file(path))
-    reaches = in_diff or any(_is_product(path) for path in patches)
-    before = past.get(test_id(finding), Past())
-    reasons = [
-        f"q1:yes {depends[0]}" if depends else "q1:no",
-        "q2:yes" if reaches else "q2:no",
-    ]
-    if before.passed_in:
-        reasons.append(f"q3:passed #{max(before.passed_in)}")
-    elif before.failed_in:
-        reasons.append(f"q3:failed #{max(before.failed_in)}")
-    else:
-        reasons.append("q3:unknown")
-    broken = bool(before.failed_in) and not before.passed_in
-    unrelated = not depends and not reaches and (bool(before.passed_in) or broken)
+    path = test_file(placed)
+    found = judge_test(Evidence(tuple(patches), path, reach.get(path), past.get(test_id(finding), Past())))
+    ours = found.verdict == "pr"
     return JudgedFinding(
-        finding=finding,
-        verdict="unrelated" if unrelated else "pr",
-        reasons=tuple(reasons),
+        finding=placed,
+        verdict=found.verdict,
+        reasons=found.reasons,
         in_diff=in_diff,
-        repairable=not unrelated and in_diff and repairable(finding),
-        broken_on_base=unrelated and broken,
+        repairable=ours and in_diff and repairable(placed),
+        broken_on_base=found.broken_on_base,
     )
 
 
@@ -151,15 +119,3 @@ def _place(finding: Finding, patches: Mapping[str, str]) -> Finding:
     name = finding.function.rpartition("::")[2].partition("[")[0]
     holders = [path for path, patch in patches.items() if f"def {name}(" in patch or f" {name}," in patch]
     return replace(finding, file=holders[0]) if len(holders) == 1 else finding
-
-
-def _is_build_file(path: str) -> bool:
-    return any(fnmatch.fnmatch(path, pattern) for pattern in _BUILD_FILES)
-
-
-def _is_product(path: str) -> bool:
-    """A file that code may import or that is compiled: not prose, not a test."""
-    parts = path.lower().split("/")
-    if path.lower().endswith((".md", ".rst", ".txt", ".ipynb")) or "docs" in parts:
-        return False
-    return not ("tests" in parts or "test" in parts or parts[-1].startswith("test_"))

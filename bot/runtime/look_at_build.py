@@ -25,9 +25,9 @@ from bot.diagnosis import Diagnoser, Diagnosis
 from bot.errors import NotFound
 from bot.gate.case import Case, Phase
 from bot.gate.facts import BuildFacts
+from bot.runtime.flakes import keep_tests
 from bot.runtime.memory import Memory
 from bot.runtime.outside import Outside
-from bot.runtime.records import keep_tests
 
 log = logging.getLogger(__name__)
 

@@ -44,8 +44,9 @@ from bot.intake.events import MergeRequestEvent
 from bot.runtime import look_at_build, records
 from bot.runtime.description import judge_description
 from bot.runtime.events import Events, sort_events
+from bot.runtime.evidence import past_of, ways_to_changed_code
 from bot.runtime.inbox import InboxRow
-from bot.runtime.judge import Past, judge, test_id
+from bot.runtime.judge import judge, test_id
 from bot.runtime.memory import Memory
 from bot.runtime.outside import Outside
 from bot.runtime.said import Asked, Said, TakenIn, from_comment, from_event, moment, take_in
@@ -298,32 +299,15 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
         files = await outside.changes_of(pull)
         patches = {file.path: file.patch for file in files if file.status != "deleted"}
         outside.keep_files(pull, tuple(patches))
-    past = await _past(diagnosis.findings, pull, outside)
-    judged = judge(diagnosis, patches, past, outside.repairable)
+    past = await past_of(diagnosis, build, pull, outside)
+    ways = await ways_to_changed_code(diagnosis, patches, pull, outside)
+    judged = judge(diagnosis, patches, past, outside.repairable, ways)
     stages = stages or diagnosis.failed_stages
     if not tests:
         tests = tuple(dict.fromkeys(test_id(f) for f in diagnosis.findings if f.tool == "pytest"))
     excerpt = tuple(line for piece in diagnosis.excerpt[:3] for line in piece.text[:20])
     facts = DiagnosisFacts(build_number=build.number, findings=judged, excerpt=excerpt, complete=not diagnosis.dropped)
     return memory.with_(diagnosis=facts, failed_stages=stages, failed_tests=tests)
-
-
-async def _past(findings: Sequence[object], pull: PullRequest, outside: Outside) -> dict[str, Past]:
-    names = {test_id(finding) for finding in findings if getattr(finding, "tool", "") == "pytest"}  # type: ignore[arg-type]
-
-    def read(connection: sa.Connection) -> dict[str, Past]:
-        found: dict[str, Past] = {}
-        for name in sorted(names)[:50]:
-            others = [
-                record for record in records.history(connection, outside.job, name) if record.number != pull.number
-            ]
-            found[name] = Past(
-                tuple(record.build for record in others if record.status == "passed"),
-                tuple(record.build for record in others if record.status == "failed"),
-            )
-        return found
-
-    return await outside.database.run(read) if names else {}
 
 
 async def _may_push(pull: PullRequest, memory: Memory, outside: Outside) -> Memory:

@@ -35,7 +35,6 @@ from bot.review.planner import CAP, Existing, Placed, ReviewPlan, ReviewPolicy, 
 from bot.review.words import comment_body, summary_body
 from bot.runtime import ledger
 from bot.runtime.act import perform
-from bot.runtime.mend import secrets_of
 from bot.runtime.outside import Outside, Reviewer, RoomAnswer
 from bot.texts import render
 
@@ -74,22 +73,13 @@ async def _moved(action: PublishReview | CheapReview, pull: PullRequest, outside
 
 
 async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
-    from bot.review.cheap import CheapTask, check  # loads linters' wrappers; only /review needs them
+    from bot.review.cheap import check  # loads linters' wrappers; only /review needs them
+    from bot.runtime.heads import head_task
 
-    settings, language = outside.settings, outside.settings.gate.language
-    token = settings.gitcode.token.get_secret_value
+    language = outside.settings.gate.language
     changed = await outside.changes_of(pull)
-    task = CheapTask(
-        pull=pull,
-        files=tuple(changed),
-        work_root=(settings.storage.work_dir / "repair").absolute(),
-        git_user=settings.gitcode.git_user,
-        token=token,
-        language=language,
-        known_secrets=lambda: tuple(secrets_of(settings)),
-    )
     with outside.busy():
-        outcome = await asyncio.to_thread(check, task)
+        outcome = await asyncio.to_thread(check, head_task(pull, outside.settings), changed, language)
     if outcome is None:
         return await _moved(action, pull, outside)
     answer = await _publish(action, outcome.findings, "review", pull, outside, missing=outcome.missing)

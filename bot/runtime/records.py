@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Two append-only records: who asked for what (audit), and which test did what in which build (flake history)."""
+"""The audit trail: who asked for what, and what became of it. Append-only."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from bot.build_server import TestCase
-from bot.runtime.database import insert_new
-from bot.runtime.tables import audit, tests
+from bot.runtime.tables import audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,76 +57,3 @@ def trail(connection: sa.Connection, case_key: str, *, limit: int = 200) -> list
     return [
         AuditEntry(row["at"], row["case_key"], row["who"], row["what"], row["result"], row["detail"]) for row in found
     ]
-
-
-def keep_tests(
-    connection: sa.Connection,
-    job: str,
-    build: int,
-    cases: list[TestCase],
-    *,
-    repo: str,
-    number: int,
-    head_sha: str,
-    now: float,
-) -> None:
-    """Remember every test of a finished build; a build that is known already changes nothing."""
-    for case in cases:
-        insert_new(
-            tests,
-            connection,
-            {
-                "job": job,
-                "build": build,
-                "test": f"{case.suite}::{case.name}"[:500],
-                "status": case.status,
-                "repo": repo,
-                "number": number,
-                "head_sha": head_sha,
-                "age": case.age,
-                "at": now,
-            },
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TestRecord:
-    """How a test fared in one build."""
-
-    __test__ = False
-
-    build: int
-    status: str
-    number: int
-    head_sha: str
-    at: float
-
-
-def history(connection: sa.Connection, job: str, test: str, *, limit: int = 50) -> list[TestRecord]:
-    """The newest results of one test, newest build first; ``test`` may be any suffix of its id at a ``::`` border."""
-    found = connection.execute(
-        sa.select(tests)
-        .where(tests.c.job == job, sa.or_(tests.c.test == test, tests.c.test.like(f"%::{_escape(test)}", escape="\\")))
-        .order_by(tests.c.build.desc())
-        .limit(limit)
-    ).mappings()
-    return [TestRecord(row["build"], row["status"], row["number"], row["head_sha"], row["at"]) for row in found]
-
-
-def flaky(connection: sa.Connection, job: str, *, limit: int = 20) -> list[tuple[str, int, int]]:
-    """Tests that both passed and failed: (test, failures, runs), the most often failing first."""
-    failed = sa.func.sum(sa.case((tests.c.status == "failed", 1), else_=0))
-    passed = sa.func.sum(sa.case((tests.c.status == "passed", 1), else_=0))
-    found = connection.execute(
-        sa.select(tests.c.test, failed, sa.func.count())
-        .where(tests.c.job == job)
-        .group_by(tests.c.test)
-        .having(failed > 0, passed > 0)
-        .order_by(failed.desc(), tests.c.test)
-        .limit(limit)
-    )
-    return [(test, int(failures), runs) for test, failures, runs in found]
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -47,6 +47,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "web.findings": {"zh": "最近一次构建的问题", "en": "Findings of the newest build"},
     "web.effects": {"zh": "对外动作", "en": "Effects"},
     "web.audit": {"zh": "审计记录", "en": "Audit trail"},
+    "web.history": {"zh": "失败测试的历史", "en": "History of the failed tests"},
     "web.flaky": {"zh": "不稳定的测试", "en": "Flaky tests"},
     "web.commands": {"zh": "评论命令", "en": "Commands in comments"},
     "web.trouble": {

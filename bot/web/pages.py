@@ -16,12 +16,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from bot.gate.case import Case, Outcome
 from bot.gate.policy import Policy
 from bot.runtime.cases import StoredCase
+from bot.runtime.flakes import TestRecord
 from bot.runtime.records import AuditEntry
 from bot.texts import Markup, render
 from bot.texts.commands import COMMANDS
@@ -91,8 +93,14 @@ def index(view: View, stored: list[StoredCase], counts: dict[str, int], flaky: l
     return page(view, view.text("web.title"), tag("p", summary), cases, _flaky(view, flaky))
 
 
-def case_page(view: View, stored: StoredCase, effects: list[dict[str, object]], trail: list[AuditEntry]) -> str:
-    """One pull request: where it stands, what happened, what we did and who asked."""
+def case_page(
+    view: View,
+    stored: StoredCase,
+    effects: list[dict[str, object]],
+    trail: list[AuditEntry],
+    past: Mapping[str, list[TestRecord]],
+) -> str:
+    """One pull request: where it stands, what happened, how its failed tests fared before, what we did, who asked."""
     case = stored.case
     pull = stored.memory.pr
     counters = view.text(
@@ -123,6 +131,7 @@ def case_page(view: View, stored: StoredCase, effects: list[dict[str, object]], 
         tag("h2", view.text("web.builds")),
         _builds(view, case),
         _findings(view, stored),
+        _past(view, past),
         tag("h2", view.text("web.effects")),
         table(
             [view.text(f"web.column_{name}") for name in ("at", "what", "result", "detail")],
@@ -195,6 +204,18 @@ def _findings(view: View, stored: StoredCase) -> Child:
     ]
     columns = [view.text(f"web.column_{name}") for name in ("place", "rule", "verdict", "message")]
     return [tag("h2", view.text("web.findings"), f" #{diagnosis.build_number}"), table(columns, rows)]
+
+
+def _past(view: View, past: Mapping[str, list[TestRecord]]) -> Child:
+    """The recent results of the failed tests in builds of whatever pull request, the newest first."""
+    if not past:
+        return None
+    rows = [
+        (tag("code", test), ", ".join(f"#{record.build} {record.status}" for record in records))
+        for test, records in past.items()
+    ]
+    columns = [view.text("web.column_test"), view.text("web.column_result")]
+    return [tag("h2", view.text("web.history")), table(columns, rows)]
 
 
 def _flaky(view: View, flaky: list[tuple[str, int, int]]) -> Child:

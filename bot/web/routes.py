@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from bot.errors import RetryLater
-from bot.runtime import cases, ledger, records
+from bot.runtime import cases, flakes, ledger, records
 from bot.runtime.metrics import CONTENT_TYPE
 from bot.web import pages
 
@@ -71,7 +71,7 @@ class WebRoutes:
             lambda c: (
                 cases.listing(c, limit=_LISTED),
                 cases.count_by_phase(c),
-                records.flaky(c, service.settings.jenkins.job),
+                flakes.flaky(c, service.settings.jenkins.job),
             )
         )
         return _html(pages.index(self._view(request), stored, counts, flaky))
@@ -85,7 +85,11 @@ class WebRoutes:
         view = self._view(request)
         if stored is None:
             return _html(pages.not_found(view), status=404)
-        return _html(pages.case_page(view, stored, effects, trail))
+        job, failed = self._service.settings.jenkins.job, stored.memory.failed_tests
+        past = await self._service.database.run(
+            lambda c: {test: flakes.history(c, job, test, limit=20) for test in failed[:20]}
+        )
+        return _html(pages.case_page(view, stored, effects, trail, past))
 
     async def help(self, request: web.Request) -> web.Response:
         """The commands."""

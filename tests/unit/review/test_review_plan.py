@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.gate.finding import Finding, Severity
@@ -60,6 +60,7 @@ def test_lines_that_look_like_hunk_heads_inside_a_hunk_are_text() -> None:
     assert dict(read_hunks("@@ -1,0 +1,2 @@\n+@@ -9 +9 @@\n+--- x\n").added) == {1: "@@ -9 +9 @@", 2: "--- x"}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_harm(text: str) -> None:
     lines = read_hunks(text)
@@ -140,6 +141,7 @@ def test_the_cap_leaves_the_gravest_on_lines_and_the_rest_in_the_summary() -> No
     assert plan_review(found, {"a.py": lines}, (), ReviewPolicy(cap=0)).create == ()
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 14), st.sampled_from(["W1", "W2"]), st.sampled_from(["pkg/a.py", "b"]))))
 def test_no_finding_is_lost_and_a_second_run_writes_nothing(rows: list[tuple[int, str, str]]) -> None:
     found = [Finding(tool="t", rule=rule, file=file, line=line, message=f"m{line}") for line, rule, file in rows]

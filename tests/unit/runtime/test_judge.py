@@ -20,7 +20,8 @@ import pytest
 
 from bot.diagnosis import Cause, Diagnosis
 from bot.gate.finding import FailureClass, Finding
-from bot.runtime.judge import Past, judge
+from bot.gate.triage import Past
+from bot.runtime.judge import judge
 
 LINT = Finding(tool="pylint", message="Unused import os", stage="Check_Pylint", rule="W0611", file="pkg/a.py", line=2)
 TEST = Finding(tool="pytest", message="assert 3 == 4", file="tests/test_a.py", function="tests/test_a.py::test_add")

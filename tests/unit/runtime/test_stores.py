@@ -27,7 +27,7 @@ import sqlalchemy as sa
 from bot.build_server import TestCase
 from bot.errors import RetryLater, TellOperator
 from bot.gate.case import Outcome, Phase
-from bot.runtime import cases, inbox, ledger, records, tables
+from bot.runtime import cases, flakes, inbox, ledger, tables
 from bot.runtime.database import Database, engine_url, normal_url
 from bot.runtime.inbox import InboxRow, InboxWriter
 from bot.runtime.memory import Memory
@@ -152,7 +152,7 @@ async def test_a_flaky_test_is_one_that_did_both(database: Database) -> None:
     def build(number: int, *statuses: str) -> None:
         found = [TestCase(suite="st.test_a", name=f"test_{n}", status=status) for n, status in enumerate(statuses)]
         database.run_now(
-            lambda c: records.keep_tests(
+            lambda c: flakes.keep_tests(
                 c, "gate", number, found, repo=REPO, number=number, head_sha="abc", now=float(number)
             )
         )
@@ -161,14 +161,14 @@ async def test_a_flaky_test_is_one_that_did_both(database: Database) -> None:
     build(2, "failed", "failed", "passed")
     build(2, "passed", "passed", "passed")  # the same build told again changes nothing
     build(3, "passed", "failed", "failed")
-    assert await database.run(lambda c: records.flaky(c, "gate")) == [
+    assert await database.run(lambda c: flakes.flaky(c, "gate")) == [
         ("st.test_a::test_2", 2, 3),
         ("st.test_a::test_0", 1, 3),
     ]
-    found = await database.run(lambda c: records.history(c, "gate", "test_0"))
+    found = await database.run(lambda c: flakes.history(c, "gate", "test_0"))
     assert [(record.build, record.status) for record in found] == [(3, "passed"), (2, "failed"), (1, "passed")]
-    assert await database.run(lambda c: records.history(c, "gate", "est_0")) == []
-    assert await database.run(lambda c: records.history(c, "gate", "test%0")) == []
+    assert await database.run(lambda c: flakes.history(c, "gate", "est_0")) == []
+    assert await database.run(lambda c: flakes.history(c, "gate", "test%0")) == []
 
 
 async def test_retention_deletes_ended_cases_and_leaves_open_ones(database: Database) -> None:
