@@ -14,6 +14,7 @@
 # ============================================================================
 """MindSpore backend (PyNative). The only package that imports mindspore."""
 
+from hyper_parallel.platform.mindspore import intercept as _intercept  # noqa: F401  (tells operators where calls go)
 from hyper_parallel.platform.mindspore.backend import PLATFORM
 from hyper_parallel.platform.mindspore.grads import install
 

@@ -35,6 +35,7 @@ from hyper_parallel.placements import Partial, Placement, R
 from hyper_parallel.platform.mindspore.properties import Described
 
 as_kind = Tensor._make_subclass
+_NO_KWARGS: dict[str, Any] = {}
 
 
 class DTensor(Described, Tensor):  # type: ignore[misc]
@@ -44,9 +45,7 @@ class DTensor(Described, Tensor):  # type: ignore[misc]
 
     def __fallback__(self, func: Any, args: Any, kwargs: dict[str, Any] | None = None) -> Any:
         """Entry of every primitive that has a DTensor among its arguments."""
-        from hyper_parallel.platform.mindspore.intercept import on_primitive
-
-        return on_primitive(func, args, kwargs or {})
+        return _CALLS[1](func, args, kwargs or _NO_KWARGS)
 
     @property
     def layout(self) -> Layout:
@@ -245,11 +244,17 @@ def redistribute(tensor: DTensor, target: Layout) -> DTensor:
         return as_dtensor(PLATFORM.alias(moved) if moved is local else moved, target)
 
 
-def _direct(name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        from hyper_parallel.platform.mindspore.intercept import call
+_CALLS: list[Callable[..., Any]] = []
 
-        return call(name, (self, *args), kwargs)
+
+def bind(call: Callable[..., Any], on_primitive: Callable[..., Any]) -> None:
+    """Tell operators and hook where calls go: functions of `intercept`, which itself needs this module."""
+    _CALLS[:] = [call, on_primitive]
+
+
+def _direct(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any) -> Any:
+        return _CALLS[0](name, (self, *args), _NO_KWARGS)
 
     method.__name__ = name
     return method

@@ -33,7 +33,7 @@ from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.platform.mindspore import local, native, vocabulary
-from hyper_parallel.platform.mindspore.dtensor import DTensor, Undressed, as_dtensor, check_writable, plain
+from hyper_parallel.platform.mindspore.dtensor import DTensor, Undressed, as_dtensor, as_kind, bind, check_writable, plain
 from hyper_parallel.platform.mindspore.errors import MissingFunction, MissingKernelError, missing_kernel
 from hyper_parallel.platform.mindspore.standin import Standin
 from hyper_parallel.redistribute import redistribute_local
@@ -87,6 +87,36 @@ class Entry:
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Carry out a call of which some argument is a DTensor."""
+        count = len(args)
+        if count < 3 and not kwargs and type(args[0]) is DTensor:
+            first, key = args[0], _NEVER
+            if count == 1:
+                key = (first._layout,)
+            else:
+                second = args[1]
+                kind = type(second)
+                if kind is DTensor:
+                    key = (first._layout, second._layout)
+                elif kind is Tensor:
+                    key = (first._layout, Layout.replicated(first._layout.mesh, second.shape))
+                elif kind is int or kind is float:
+                    key = (first._layout, kind, second) if self.values else (first._layout, kind)
+            plan = self.plans.get(key)
+            if type(plan) is Plan and plan.quick is True:
+                local_first = as_kind(Tensor, first)
+                if count == 1:
+                    out = self.func(local_first)  # type: ignore[misc]
+                else:
+                    out = self.func(local_first, as_kind(Tensor, second) if kind is DTensor else second)  # type: ignore[misc]
+                if type(out) is Tensor:
+                    out.__class__ = DTensor
+                    out._layout = plan.out
+                    return out
+                return as_dtensor(_own_object(out), plan.out)  # type: ignore[arg-type]
+        return self.any_call(args, kwargs)
+
+    def any_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """As `run`, for calls that are not of the simplest kind or not yet planned."""
         mesh = mesh_of(self.name, args, kwargs)
         parts: list[Any] = []
         known = _add_parts(parts, args, self.values, mesh)
@@ -205,7 +235,6 @@ def _add_parts(parts: list[Any], items: Any, values: bool, mesh: DeviceMesh) -> 
         kind = type(item)
         if isinstance(item, Tensor):
             parts.append(layout_of(item, mesh))
-            parts.append(item.dtype)
         elif kind in _SCALARS:
             parts.append(kind)
             if values or kind is bool:
@@ -250,11 +279,13 @@ def _own_object(out: Any) -> Any:
 
 def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """An operator of the rule book's vocabulary."""
-    if not (kwargs or native.is_dtensor(args[0])) and not find_tensors(args, kwargs, native.is_dtensor):
+    if not (args and type(args[0]) is DTensor) and not find_tensors(args, kwargs, native.is_dtensor):
         return native.call_plain(name, args, kwargs)
     entry = _ENTRIES.get(name)
     if entry is None:
         entry = _ENTRIES[name] = Entry(name)
+    if args and type(args[-1]) is DTensor:
+        return entry.run(args, kwargs)
     if len(args) == 2 and name.startswith("__") and not (isinstance(args[1], Tensor) or type(args[1]) in _SCALARS):
         if name != "__getitem__":  # `x == None` and the like: MindSpore's own answer
             return Tensor._make_subclass(Tensor, args[0]).__getattribute__(name)(args[1])
@@ -264,6 +295,10 @@ def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """Entry of every primitive with a DTensor: translated into the rule book's words where it has some."""
     name = str(func.name)
+    if not kwargs and len(args) < 3:
+        known = vocabulary.simple().get(name)
+        if known is not None and all(type(a) is DTensor or type(a) in _SCALARS for a in args):
+            return call(known, args, kwargs)
     primitive, real = func, args
     if len(args) == 3 and args[1] == name and isinstance(args[2], tuple):
         primitive, real = args[0], args[2]
@@ -396,3 +431,6 @@ def set_item(target: DTensor, index: Any, value: Any) -> None:
 
     result = run_replicated("__setitem__", changed, (target, index, value), {}, layout.mesh)
     write_into(target, result, "__setitem__")
+
+
+bind(call, on_primitive)

@@ -20,7 +20,7 @@
 
 Positional arguments get these names in this order; those after `*` are handed on as keywords. `name=@attribute` is read
 from an old-style primitive's attributes. Values are translated too: a dtype's number into the dtype, the number of a loss's
-reduction into its word. `=> first of 3` says that the primitive returns three results, of which callers use the first.
+reduction into its word; a name with a leading `-` is left out. `=> first of 3` says that the primitive returns three results, of which callers use the first.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class Entry:
             if name not in given:
                 break
             front.append(given.pop(name))
-        return tuple(front), {n: v for n, v in given.items() if not (v is None and n in {"dtype", "generator"})}
+        kept = {n: v for n, v in given.items() if not n.startswith("-") and not (v is None and n in {"dtype", "generator"})}
+        return tuple(front), kept
 
 
 def _flat(values: Sequence[Any]) -> tuple[Any, ...]:
@@ -96,6 +97,20 @@ def entries() -> dict[str, Entry]:
 
     lines = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
     return {str(primitive): parse(str(text)) for primitive, text in lines.items()}
+
+
+@cache
+def simple() -> dict[str, str]:
+    """Primitives of at most two positional parameters that need no translation: their names in the rule book."""
+    found = {}
+    for primitive, entry in entries().items():
+        plain = entry.positional and not any(name.startswith("*") for name in entry.positional)
+        written = entry.name.endswith("_") or entry.attributes or entry.results > 1
+        if plain and not written and len(entry.positional) == 2 and "dtype" not in entry.positional:
+            found[primitive] = entry.name
+        elif plain and not written and entry.positional == ("input",):
+            found[primitive] = entry.name
+    return found
 
 
 def parse(text: str) -> Entry:

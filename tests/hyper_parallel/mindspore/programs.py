@@ -232,7 +232,6 @@ _OPTIMIZERS = {
     "AdamWeightDecay": lambda w: nn.AdamWeightDecay(w, 0.1, weight_decay=0.01),
     "RMSProp": lambda w: nn.RMSProp(w, 0.1),
     "Adagrad": lambda w: nn.Adagrad(w, learning_rate=0.1),
-    "mint.SGD": lambda w: mint.optim.SGD(w, 0.1, momentum=0.9),
 }
 
 
@@ -270,17 +269,28 @@ def styles_and_maps() -> bool:
     return bool(np.allclose(doubled(d).asnumpy(), 2 * data.asnumpy()))
 
 
+def start_torch(mesh: Any) -> None:
+    """A gloo process group beside MindSpore's, once per process."""
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        store = dist.TCPStore("127.0.0.1", _agreed_port(mesh), 2, mesh.rank == 0)
+        dist.init_process_group("gloo", store=store, rank=mesh.rank, world_size=2)
+    hp.set_platform("torch")
+    try:
+        hp.init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    finally:
+        hp.set_platform("mindspore")
+
+
 def two_backends() -> list[Any]:
     """torch's and MindSpore's DTensors of one mesh in one process."""
     import torch
-    import torch.distributed as dist
 
     mesh = _mesh((2,))
     values = np.arange(10, dtype=np.float32).reshape(5, 2)
     ours = hp.distribute_tensor(Tensor(values), mesh, [hp.Shard(0)])
-    if not dist.is_initialized():
-        store = dist.TCPStore("127.0.0.1", _agreed_port(mesh), 2, mesh.rank == 0)
-        dist.init_process_group("gloo", store=store, rank=mesh.rank, world_size=2)
+    start_torch(mesh)
     hp.set_platform("torch")
     try:
         same = hp.init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
