@@ -26,9 +26,10 @@ from bot_common import report
 
 from bot.demo import files
 from bot.demo.story import Stage, play
-from bot.demo.world import AUTHOR, BOT, FORK, REPO
+from bot.demo.world import AUTHOR, BOT, FORK, REPO, WorldOptions
 from bot.gate.case import Case, Outcome
 
+# A line comment costs a call to write and one to resolve once it is outdated: shown in a row of its own, with no budget.
 BUDGET = {"green": 12, "red-fix-green": 25}
 
 
@@ -54,23 +55,28 @@ async def red_fix_green(stage: Stage) -> Case:
 
 async def run() -> None:
     rows, result = [], {}
-    for name, act in (("green", green), ("red-fix-green", red_fix_green)):
+    for name, act, reviewed in (
+        ("green", green, True),
+        ("red-fix-green", red_fix_green, False),
+        ("red-fix-green, 3 line comments", red_fix_green, True),
+    ):
         with tempfile.TemporaryDirectory(prefix="bench-calls-") as directory:
-            async with Stage(Path(directory)) as stage:
+            options = WorldOptions(state=Path(directory), gate={"publish_review": reviewed})
+            async with Stage(Path(directory), options=options) as stage:
                 case = await act(stage)
                 calls = stage.world.forge.calls(BOT)
         assert case.outcome is Outcome.PASSED, case
         kinds = Counter(f"{call.method} {_route(call.path)}" for call in calls)
         rows += [(name, kind, count) for kind, count in kinds.most_common()]
-        rows.append((name, "all", f"{len(calls)} (budget {BUDGET[name]})"))
-        result[name] = {"calls": len(calls), "budget": BUDGET[name], "by_route": dict(kinds.most_common())}
+        rows.append((name, "all", f"{len(calls)} (budget {BUDGET.get(name, 'none')})"))
+        result[name] = {"calls": len(calls), "budget": BUDGET.get(name), "by_route": dict(kinds.most_common())}
     report("bot_calls", ("loop", "call", "count"), rows, result)
     assert all(result[name]["calls"] <= BUDGET[name] for name in BUDGET)
 
 
 def _route(path: str) -> str:
     short = path.partition("/repos/mindspore/hyper-parallel")[2] or path.partition("/api/v5")[2]
-    return re.sub(r"/contents/.*", "/contents/{path}", re.sub(r"/\d+", "/{n}", short))
+    return re.sub(r"/contents/.*", "/contents/{path}", re.sub(r"/(?:[0-9a-f]{40}|\d+)", "/{n}", short))
 
 
 if __name__ == "__main__":

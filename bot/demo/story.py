@@ -37,7 +37,6 @@ BRANCH, TITLE = "feat-clamp", "feat: add clamp"
 _LOOK_EVERY = 0.05
 # Real seconds without activity after which the virtual clock moves on: longer than any step of a wake-up.
 _GRACE = 0.25
-_FOR_EVER = 10.0**9  # nothing but wake-ups moves the clock; a poll of the store would
 LABELS = frozenset({"pr-check-pass", "ci-pipeline-passed"})
 
 
@@ -98,7 +97,7 @@ class Stage:
             self.world.settings(port=port),
             clock=self.clock,
             busy=self.clock.hold,
-            poll_seconds=_FOR_EVER,
+            poll_seconds=None,
             timers=self._timers,
         )
         self.server = Server(service)

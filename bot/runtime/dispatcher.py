@@ -23,6 +23,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -42,10 +43,11 @@ class Dispatcher:
 
     Args:
         outside: The world.
-        poll_seconds: Longest wait between looks into the store, by the injected clock.
+        poll_seconds: Longest wait between looks into the store, by the injected clock; ``None`` looks only when a timer
+            is due or somebody notifies, for a virtual clock that must not be moved by a mere look.
     """
 
-    def __init__(self, outside: Outside, *, poll_seconds: float = POLL_SECONDS) -> None:
+    def __init__(self, outside: Outside, *, poll_seconds: float | None = POLL_SECONDS) -> None:
         self._outside = outside
         self._poll = poll_seconds
         self._news = asyncio.Event()
@@ -71,7 +73,7 @@ class Dispatcher:
         """Serve until :meth:`stop`."""
         while not self._stopping:
             self._news.clear()
-            wait = self._poll
+            wait: float | None = self._poll
             try:
                 wait = await self._serve(engine)
             except RetryLater as error:
@@ -83,8 +85,8 @@ class Dispatcher:
             with suppress(Exception):
                 await task
 
-    async def _serve(self, engine: Engine) -> float:
-        """Start what is due; seconds until the next look."""
+    async def _serve(self, engine: Engine) -> float | None:
+        """Start what is due; seconds until the next look, ``None`` for none."""
         now = self._outside.stamp()
         plan = await self._outside.database.run(
             lambda c: plan_wakeups(c, now, self._outside.settings.runtime.settle_seconds)
@@ -100,7 +102,10 @@ class Dispatcher:
             task = asyncio.create_task(self._ask(engine, key, repo, number, generation), name=f"ask {key}")
             self._starts.add(task)
             task.add_done_callback(self._starts.discard)
-        return min(self._poll, max(0.0, plan.next_at - now)) if plan.next_at is not None else self._poll
+        if plan.next_at is None:
+            return self._poll
+        until_due = max(0.0, plan.next_at - now)
+        return until_due if self._poll is None else min(self._poll, until_due)
 
     async def _ask(self, engine: Engine, key: str, repo: str, number: int, generation: int) -> None:
         try:
@@ -109,19 +114,19 @@ class Dispatcher:
             log.exception("%s: the wake-up could not be started", key)
         finally:
             if key not in engine.running:  # carried elsewhere: ask again only after a pause, in case nobody does
-                asyncio.get_running_loop().call_later(self._poll, self.ended, key)
+                asyncio.get_running_loop().call_later(self._poll or POLL_SECONDS, self.ended, key)
 
-    async def _pause(self, seconds: float) -> None:
+    async def _pause(self, seconds: float | None) -> None:
         """Wait for the clock or for news, whichever comes first."""
-        sleeping = asyncio.create_task(self._outside.clock.sleep(seconds))
-        news = asyncio.create_task(self._news.wait())
+        tasks: set[asyncio.Task[Any]] = {asyncio.create_task(self._news.wait())}
+        if seconds is not None:
+            tasks.add(asyncio.create_task(self._outside.clock.sleep(seconds), name="dispatcher-pause"))
         try:
-            await asyncio.wait({sleeping, news}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (sleeping, news):
+            for task in tasks:
                 task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class Plan:

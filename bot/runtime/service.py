@@ -61,7 +61,7 @@ class Service:
         builds: A client of the build server; made from the settings by default.
         point: Called by name after every stored step (see ``bot.runtime.outside``).
         busy: Entered while real work goes on; lets a virtual clock stand still.
-        poll_seconds: Longest wait between looks into the store.
+        poll_seconds: Longest wait between looks into the store; ``None`` looks only when told or due.
         timers: Whether this process sweeps and tidies by itself.
     """
 
@@ -74,7 +74,7 @@ class Service:
         builds: BuildServer | None = None,
         point: Point = no_point,
         busy: Callable[[], AbstractContextManager[object]] = nullcontext,
-        poll_seconds: float = POLL_SECONDS,
+        poll_seconds: float | None = POLL_SECONDS,
         timers: bool = True,
     ) -> None:
         self.settings = settings
