@@ -29,7 +29,7 @@ from bot.demo.story import Stage, play
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, WorldOptions
 from bot.gate.case import Case, Outcome
 
-# A line comment costs a call to write and one to resolve once it is outdated: shown in a row of its own, with no budget.
+# A line comment costs a call to write and one to resolve once outdated: shown in a row of its own, without a budget.
 BUDGET = {"green": 12, "red-fix-green": 25}
 
 

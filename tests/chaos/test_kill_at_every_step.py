@@ -128,8 +128,8 @@ async def test_killed_at_every_stored_step_the_loop_ends_the_same(tmp_path: Path
         markers = Counter(
             body.rpartition("<!-- gatebot:")[2].split(":")[0] for body in notes if "<!-- gatebot:" in body
         )
-        assert markers == {"sticky-template": 1, "sticky-summary": 1}
-        assert len(notes) == len(commands) + 2
+        assert markers == {"sticky-template": 1, "sticky-summary": 1, "sticky-review": 1, "line-build": 1}
+        assert len(notes) == len(commands) + 4
         history = await gitrepo.commits(world.forge.world.repo(FORK).git_dir, "topic", 10)
         assert [commit.author_name for commit in history[:2]] == [BOT, AUTHOR]
         assert [commit.sha for commit in history[:1]] == [case.commits[0].sha]
@@ -155,7 +155,7 @@ def _check_the_walk(lives: Lives) -> None:
         "rested",
     }
     effects = {point.partition(" ")[2] for point in points if point.startswith("begun ")}
-    for kind in ("check-pr", "retest", "repair", "sticky"):
+    for kind in ("check-pr", "retest", "repair", "sticky", "line", "review", "resolve"):
         assert any(f":{kind}:" in effect for effect in effects), kind
     for effect in effects:  # each effect was interrupted before it left, before it was entered, and after
         assert {f"sent {effect}", f"done {effect}", f"acted {effect}"} <= set(points)
