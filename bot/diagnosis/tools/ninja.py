@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from bot.diagnosis.tool import Tool, Window, at, literal, stateless
 from bot.gate.finding import Finding
 
-_FAILED = re.compile(r"FAILED: (?:\[code=(?P<code>\d{1,6})\] )?(?P<target>\S.*?)\s*$")
+_FAILED = re.compile(r"FAILED: (?:\[code=(?P<code>\d{1,6})\] )?(?P<target>\S.*)")
 _ERROR = re.compile(r"ninja: (?:error|fatal): (?P<message>\S.*)")
 
 
@@ -31,13 +31,12 @@ def _read(window: Window) -> Iterable[Finding]:
     if match := _ERROR.match(text):
         yield Finding(tool="ninja", rule="ninja", message=match["message"].strip()[:1000], **at(window.line))
     elif match := _FAILED.match(text):
-        command = [line for line in window.ahead(1) if line.text.strip() and not line.text.startswith("[")]
         yield Finding(
             tool="ninja",
             rule="target",
-            function=match["target"][:400],
-            message=f"FAILED: {match['target']}"[:1000],
-            **at(window.line, *command),
+            function=match["target"].strip()[:400],
+            message=f"FAILED: {match['target'].strip()}"[:1000],
+            **at(window.line),
         )
 
 
