@@ -99,7 +99,7 @@ def _gradients(call: Callable[..., Any], sample: Sample, make: Callable[[Any], A
         for out in _leaves(call(*args, **kwargs)):
             if isinstance(out, Tensor) and out.is_floating_point():
                 full = out.full_tensor() if native.is_dtensor(out) else out
-                weight = Tensor(np.cos(np.arange(full.size if isinstance(full.size, int) else full.numel())).astype(np.float32))
+                weight = Tensor(np.cos(np.arange(full.size)).astype(np.float32))
                 term = ms.mint.sum(ms.mint.mul(full, ms.mint.reshape(weight.astype(full.dtype), tuple(full.shape))))
                 result = term if result is None else result + term
         if result is None:

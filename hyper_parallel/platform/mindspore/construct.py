@@ -21,14 +21,14 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, mint, ops
+from mindspore import Tensor, ops
 from mindspore.common._grad_function import _Function
 
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout, normalize_placements
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
 from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard
-from hyper_parallel.platform.mindspore import adjoint, native, runtime, wire
+from hyper_parallel.platform.mindspore import adjoint, runtime, wire
 from hyper_parallel.platform.mindspore.dtensor import DTensor, as_dtensor, as_kind, plain
 from hyper_parallel.platform.mindspore.parameter import new_parameter
 from hyper_parallel.redistribute import redistribute_local, slice_full
@@ -178,6 +178,23 @@ def like_owner(owner: Any, value: Any) -> DTensor:
     return as_dtensor(_part(as_kind(Tensor, tensor), layout, None), layout)
 
 
+def hooked(layout: Layout, hook: Any) -> Any:
+    """A hook for the local gradient that shows `hook` the distributed one."""
+
+    def local_hook(grad: Tensor) -> Any:
+        shown = as_dtensor(_platform().alias(grad), layout)
+        found = hook(shown)
+        if found is None:
+            return None
+        if isinstance(found, DTensor):
+            found = found.redistribute(layout.mesh, layout.placements)
+            with plain(found) as local:
+                return _platform().alias(local)
+        return as_kind(Tensor, _part(found, layout, None))
+
+    return local_hook
+
+
 def _platform() -> Any:
     from hyper_parallel.platform.mindspore.backend import PLATFORM
 
@@ -267,4 +284,3 @@ def manual_seed(seed: int, device_mesh: DeviceMesh | None = None) -> None:
         mint_seed(seed)
 
 
-__all__ = ["copied", "distribute_tensor", "factory", "from_local", "like_owner", "manual_seed", "mint", "native", "to_local"]

@@ -51,15 +51,20 @@ class Described:
 
     ndimension = dim
 
-    def size(self, dim: int | None = None) -> Any:
-        """The global shape, or one of its sizes."""
-        return self._layout.shape if dim is None else self._layout.shape[dim]
+    @property
+    def size(self) -> int:
+        """Number of elements of the global tensor (a property, as MindSpore has it)."""
+        return self._layout.numel
 
     def numel(self) -> int:
         """Number of elements of the global tensor."""
         return self._layout.numel
 
     nelement = numel
+
+    @property
+    def _size(self) -> int:
+        return self._layout.numel
 
     @property
     def nbytes(self) -> int:
@@ -74,6 +79,14 @@ class Described:
             step *= max(size, 1)
         steps.reverse()
         return tuple(steps) if dim is None else steps[dim]
+
+    @property
+    def _nbytes(self) -> int:
+        return self.nbytes
+
+    @property
+    def _strides(self) -> tuple[int, ...]:
+        return self.strides
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -143,6 +156,23 @@ class Described:
         set_item(self, index, value)
 
     @property
+    def data(self) -> Any:
+        """The same values without history."""
+        return ms.ops.stop_gradient(self)
+
+    def isreal(self) -> Any:
+        """Which elements have no imaginary part."""
+        if self.is_complex():  # type: ignore[attr-defined]
+            return ms.mint.eq(ms.mint.imag(self), 0)
+        return self == self if not self.is_floating_point() else ms.mint.logical_or(self == self, self != self)  # type: ignore[attr-defined]
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook` with the (distributed) gradient in backward; what it returns replaces the gradient."""
+        from hyper_parallel.platform.mindspore.construct import hooked
+
+        return Tensor.register_hook(self, hooked(self._layout.grad, hook))
+
+    @property
     def T(self) -> Any:  # noqa: N802
         """The transpose of all dims."""
         return ms.mint.permute(self, tuple(reversed(range(self._layout.ndim))))
@@ -168,7 +198,8 @@ LOCAL_ONLY = (
     "assign_value assign_value_cpp data_ptr flush_from_cache from_numpy get_bytes getitem_index_info inplace_update "
     "itemset convert_bytes_to_tensor offload offload_file_path pin_memory set_ set_device_address setitem_index_info "
     "storage storage_offset to_coo to_csr to_dlpack untyped_storage _data_ptr _item _tolist _getitem _setitem is_pinned "
-    "data_sync move_to slogdet unique_with_pad value"
+    "data_sync move_to slogdet unique_with_pad value cauchy _numpy_non_blocking _update_data _offload "
+    "_shared_host_memory_with_device_"
 ).split()
 for _name in LOCAL_ONLY:
     if hasattr(Tensor, _name):

@@ -284,7 +284,13 @@ def _spread(x: Tensor, labels: str, every: list[str]) -> Tensor:
 
 
 def _adaptive(name: str) -> Callable[..., Any]:
-    return lambda input, output_size: getattr(ops, name)(input, output_size)
+    def pool(input: Tensor, output_size: Any) -> Tensor:
+        """`mint` turns None, "as it is", into -1."""
+        sizes = output_size if isinstance(output_size, int) else tuple(None if n == -1 else n for n in output_size)
+        found: Tensor = getattr(ops, name)(input, sizes)
+        return found
+
+    return pool
 
 
 ROUTES: dict[str, Callable[..., Any]] = {

@@ -36,7 +36,7 @@ from mindspore._c_expression import typing as ms_typing
 
 _FILE = Path(__file__).parents[2] / "ops" / "yaml" / "mindspore" / "primitives.yaml"
 _SYNONYMS = {"axis": "dim", "keep_dims": "keepdim", "keepdims": "keepdim", "self": "input", "x": "input", "y": "other"}
-_REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+_REDUCTIONS = {0: "sum", 1: "mean", 2: "none"}
 
 
 @dataclass(frozen=True)
