@@ -70,12 +70,20 @@ class TestRecord:
 
 
 def history(connection: sa.Connection, job: str, test: str, *, limit: int = 50) -> list[TestRecord]:
-    """The newest results of one test, newest build first; ``test`` may be any suffix of its id at a ``::`` border."""
+    """The newest results of one test, newest build first.
+
+    Args:
+        connection: The store.
+        job: The gate job.
+        test: The id as pytest prints it (``tests/test_a.py::TestB::test_c``), as a report has it
+            (``tests.test_a.TestB::test_c``), or any suffix of that at a ``::`` border.
+        limit: Most results.
+    """
+    names = dict.fromkeys((test, report_id(test)))
+    wanted = [tests.c.test == name for name in names]
+    wanted += [tests.c.test.like(f"%::{_escape(name)}", escape="\\") for name in names]
     found = connection.execute(
-        sa.select(tests)
-        .where(tests.c.job == job, sa.or_(tests.c.test == test, tests.c.test.like(f"%::{_escape(test)}", escape="\\")))
-        .order_by(tests.c.build.desc())
-        .limit(limit)
+        sa.select(tests).where(tests.c.job == job, sa.or_(*wanted)).order_by(tests.c.build.desc()).limit(limit)
     ).mappings()
     return [
         TestRecord(row["build"], row["status"], row["number"], row["head_sha"], row["at"], row["age"]) for row in found
@@ -101,6 +109,16 @@ def flaky(connection: sa.Connection, job: str, *, limit: int = 20) -> list[tuple
         .limit(limit)
     )
     return [(test, int(failures), runs) for test, failures, runs in found]
+
+
+def report_id(test: str) -> str:
+    """The id that a JUnit report gives to a pytest id: the file as a dotted module, then its classes, then the name."""
+    plain, bracket, parameters = test.partition("[")
+    file, *inner = plain.split("::")
+    if not file.endswith(".py") or not inner:
+        return test
+    suite = ".".join([file.removesuffix(".py").replace("/", "."), *inner[:-1]])
+    return f"{suite}::{inner[-1]}{bracket}{parameters}"
 
 
 def _escape(text: str) -> str:

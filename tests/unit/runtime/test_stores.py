@@ -196,3 +196,16 @@ def test_urls_of_postgresql_name_the_driver_and_sqlite_gets_a_second_file() -> N
 def test_a_url_that_means_nothing_is_the_operators_business() -> None:
     with pytest.raises(TellOperator, match=r"storage\.url"):
         Database("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("printed", "reported"),
+    [
+        ("tests/st/test_a.py::test_b", "tests.st.test_a::test_b"),
+        ("tests/test_a.py::TestB::test_c[x/y::z-1]", "tests.test_a.TestB::test_c[x/y::z-1]"),
+        ("suite::case", "suite::case"),
+        ("tests/test_a.py", "tests/test_a.py"),
+    ],
+)
+def test_the_id_that_pytest_prints_is_found_under_the_reports_name(printed: str, reported: str) -> None:
+    assert flakes.report_id(printed) == reported
