@@ -43,6 +43,8 @@ class Existing:
         resolved: Whether the thread is resolved.
         answered: Whether somebody else answered in it.
         outdated: Whether the forge says that the line has changed since.
+        closed_by_us: Whether we resolved it ourselves: should its finding come back, it is written anew. What a person
+            resolved stays as that person wants it.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Existing:
     resolved: bool = False
     answered: bool = False
     outdated: bool = False
+    closed_by_us: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def plan_review(
         policy: Bounds.
     """
     existing = list(existing_comments)
-    open_or_kept = {comment.name for comment in existing}
+    open_or_kept = {comment.name for comment in existing if not (comment.resolved and comment.closed_by_us)}
     placed = _place_all(findings, changed_files)
     keep = tuple(item for item in placed if item.name in open_or_kept)
     fresh = [item for item in placed if item.name not in open_or_kept]

@@ -21,11 +21,13 @@ list of comments is read only where there is something of ours to look after.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from bot.errors import GateBotError, RetryLater
 from bot.forge import Comment, PullRequest
 from bot.gate.decision import CheapReview, LineComment, PublishReview, Reply, ResolveThread, UpsertSticky
 from bot.gate.finding import Finding
@@ -37,6 +39,8 @@ from bot.runtime import ledger
 from bot.runtime.act import perform
 from bot.runtime.outside import Outside, Reviewer, RoomAnswer
 from bot.texts import render
+
+log = logging.getLogger(__name__)
 
 _MOST_REFUSED = 3  # after so many findings in a row that the forge takes nowhere, the rest goes to the summary
 
@@ -78,8 +82,15 @@ async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> Ro
 
     language = outside.settings.gate.language
     changed = await outside.changes_of(pull)
-    with outside.busy():
-        outcome = await asyncio.to_thread(check, head_task(pull, outside.settings), changed, language)
+    try:
+        with outside.busy():
+            outcome = await asyncio.to_thread(check, head_task(pull, outside.settings), changed, language)
+    except RetryLater:
+        raise
+    except GateBotError as error:  # whoever asked must hear of it, and the operator reads it in the log
+        log.error("%s: %s", action.effect_key, error)
+        await _answer(action, render("review.failed", language, why=str(error)), pull, outside)
+        return RoomAnswer("refused", str(error))
     if outcome is None:
         return await _moved(action, pull, outside)
     answer = await _publish(action, outcome.findings, "review", pull, outside, missing=outcome.missing)
@@ -104,8 +115,9 @@ async def _publish(
 ) -> RoomAnswer:
     case_key = f"{pull.repo}#{pull.number}"
     written = await outside.database.run(lambda c: _written(c, case_key))
+    closed = await outside.database.run(lambda c: _closed(c, case_key))
     listed = await outside.forge.comments(pull.repo, pull.number) if written else []
-    existing = _existing(written, listed, outside.bot_login)
+    existing = _existing(written, listed, outside.bot_login, closed)
     files = (
         {file.path: read_hunks(file.patch) for file in await outside.changes_of(pull) if file.status != "deleted"}
         if findings
@@ -168,7 +180,15 @@ def _written(connection: sa.Connection, case_key: str) -> list[_Written]:
     return found
 
 
-def _existing(written: Iterable[_Written], listed: Iterable[Comment], bot_login: str) -> list[Existing]:
+def _closed(connection: sa.Connection, case_key: str) -> frozenset[str]:
+    """Threads that we resolved ourselves."""
+    done = ledger.of_kind(connection, case_key, ResolveThread.model_fields["kind"].default)
+    return frozenset(row.key.rpartition(":")[2] for row in done)
+
+
+def _existing(
+    written: Iterable[_Written], listed: Iterable[Comment], bot_login: str, closed: frozenset[str]
+) -> list[Existing]:
     """What the ledger knows, as the list shows it now, and marked comments of ours that a lost store forgot.
 
     A comment that somebody deleted counts as resolved: it is not written again.
@@ -180,15 +200,15 @@ def _existing(written: Iterable[_Written], listed: Iterable[Comment], bot_login:
         if comment is None:
             known[one.discussion_id] = Existing(one.name, one.source, one.discussion_id, resolved=True)
         else:
-            known[one.discussion_id] = _seen(one.source, one.name, comment, bot_login)
+            known[one.discussion_id] = _seen(one.source, one.name, comment, bot_login, closed)
     for comment in shown.values():
         mark = read_mark(comment.body) if comment.discussion_id not in known else None
         if mark is not None:
-            known[comment.discussion_id] = _seen(mark[0], mark[1], comment, bot_login)
+            known[comment.discussion_id] = _seen(mark[0], mark[1], comment, bot_login, closed)
     return list(known.values())
 
 
-def _seen(source: str, name: str, comment: Comment, bot_login: str) -> Existing:
+def _seen(source: str, name: str, comment: Comment, bot_login: str, closed: frozenset[str]) -> Existing:
     return Existing(
         name=name,
         source=source,
@@ -196,4 +216,5 @@ def _seen(source: str, name: str, comment: Comment, bot_login: str) -> Existing:
         resolved=comment.resolved,
         answered=any(author != bot_login for author in comment.reply_authors),
         outdated=comment.outdated,
+        closed_by_us=comment.discussion_id in closed,
     )

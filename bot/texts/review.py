@@ -167,6 +167,7 @@ _FIXED: dict[str, dict[str, str]] = {
         "zh": "快速检查完成：改动的行上没有发现问题。",
         "en": "Quick checks are done: nothing found on the changed lines.",
     },
+    "review.failed": {"zh": "快速检查没有完成：{why}", "en": "The quick checks could not be finished: {why}"},
     "review.missing_tools": {"zh": "没有运行：{tools}。", "en": "Not run: {tools}."},
     "review.moved": {
         "zh": "检查期间有了新的提交，请对新的提交再说一次。",

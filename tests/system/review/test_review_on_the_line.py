@@ -104,6 +104,27 @@ async def test_a_push_that_fixes_two_of_three_resolves_exactly_those_two(play: O
         assert "已有评论 1 条，已解决 2 条" in summary
 
 
+async def test_what_comes_back_is_commented_again(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p, many(6))
+        await desk.publish("r1", finding(2))
+        await desk.push({PATH: many(6)[PATH].replace("v2 = 2\n", "")})
+        await desk.publish("r2")
+        await desk.push(many(6))
+        await desk.publish("r3", finding(2))
+        assert [thread.resolved for thread in desk.threads()] == [True, False]
+
+
+async def test_rule_files_that_no_checker_reads_are_told_to_whoever_asked(play: Opener) -> None:
+    async with play(gate={"auto_start": False}) as p:
+        rcfile = {".jenkins/rules/pylint/pylintrc": "[MAIN\nmax-line-length=\n"}
+        await p.forge.push(REPO, "master", rcfile, author=AUTHOR)
+        await p.open()
+        await p.say(AUTHOR, "/review")
+        await p.until(lambda _case: any("快速检查没有完成" in body for body in p.said()), "the answer")
+        assert any("pylintrc" in body for body in p.said())
+
+
 async def test_a_thread_in_which_a_person_answered_is_left_open(play: Opener) -> None:
     async with play(hooks=False) as p:
         desk = await Desk.at(p, many(6))

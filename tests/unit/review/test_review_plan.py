@@ -118,6 +118,15 @@ def test_what_is_gone_is_resolved_unless_a_person_answered(change: dict[str, obj
     assert bool(plan_review([UNUSED], FILES, [gone], BUILD).resolve) is resolved
 
 
+def test_a_finding_that_comes_back_is_written_anew_unless_a_person_resolved_it() -> None:
+    name = plan_review([UNUSED], FILES, (), BUILD).create[0].name
+    gone = Existing(name, "build", "d1", resolved=True)
+    assert plan_review([UNUSED], FILES, [gone], BUILD).create == ()
+    assert plan_review([UNUSED], FILES, [replace(gone, closed_by_us=True)], BUILD).create
+    both = [replace(gone, closed_by_us=True), Existing(name, "build", "d2")]
+    assert plan_review([UNUSED], FILES, both, BUILD).create == ()
+
+
 def test_two_of_three_fixed_resolves_exactly_those_two() -> None:
     found = [replace(UNUSED, line=n, rule=rule) for n, rule in ((2, "W0611"), (3, "W0612"), (11, "C0303"))]
     first = plan_review(found, FILES, (), BUILD)
