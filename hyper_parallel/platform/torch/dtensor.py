@@ -35,6 +35,8 @@ native = torch._C._disabled_torch_function_impl
 Off = torch._C.DisableTorchFunctionSubclass
 _HANDLERS: dict[Any, Callable[..., Any]] = {}
 _NO_KWARGS: dict[str, Any] = {}
+_AS_STRIDED: list[bool] = []
+"""Not empty while library code runs that looks a tensor's `layout` up in a set of torch's own."""
 
 
 class DTensor(Tensor):
@@ -53,8 +55,8 @@ class DTensor(Tensor):
 
     @property
     def layout(self) -> Layout:  # type: ignore[override]
-        """The layout: global shape, mesh, placements."""
-        return self._layout
+        """The layout: global shape, mesh, placements. It compares equal to `torch.strided`."""
+        return torch.strided if _AS_STRIDED else self._layout  # type: ignore[return-value]
 
     @property
     def device_mesh(self) -> DeviceMesh:

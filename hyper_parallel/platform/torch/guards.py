@@ -29,7 +29,7 @@ from typing import Any
 import torch
 
 from hyper_parallel.errors import explain
-from hyper_parallel.platform.torch.dtensor import DTensor
+from hyper_parallel.platform.torch.dtensor import _AS_STRIDED, DTensor
 from hyper_parallel.platform.torch.functions import teach_module_hooks, wrapped_function
 
 Tensor = torch.Tensor
@@ -47,6 +47,7 @@ def install() -> None:
         setattr(module, name, _from_data(getattr(module, name)))
     torch.autograd.backward = _backward(torch.autograd.backward)
     _refuse_local_views()
+    _teach_masked()
     _wrap_functions()
     teach_module_hooks()
 
@@ -87,6 +88,22 @@ def _holds_dtensor(values: Any) -> bool:
 def _plain(values: Any) -> list[Any]:
     """Nested lists with DTensors turned into full tensors."""
     return [_whole(v) if isinstance(v, DTensor) else _plain(v) if isinstance(v, list | tuple) else v for v in values]
+
+
+def _teach_masked() -> None:
+    """torch.masked looks for an input's layout in a set of torch's own; ours only compares equal to `torch.strided`."""
+    masked: Any = torch.masked._ops
+    original = masked._input_mask
+
+    @functools.wraps(original)
+    def input_mask(*args: Any, **kwargs: Any) -> Any:
+        _AS_STRIDED.append(True)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _AS_STRIDED.pop()
+
+    masked._input_mask = input_mask
 
 
 def _refuse_local_views() -> None:
