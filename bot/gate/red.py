@@ -23,7 +23,7 @@ from bot.gate.decision import PublishReview, UpsertSticky
 from bot.gate.facts import BuildFacts, DiagnosisFacts, JudgedFinding
 from bot.gate.own import set_labels
 from bot.gate.repairing import start_repair
-from bot.gate.report import flake_evidence
+from bot.gate.report import flake_evidence, retest_note
 from bot.gate.rounds import begin_round, end
 from bot.gate.routing import Road, Route, failed_tests, place, route, unresolved
 from bot.gate.schedule import deadline
@@ -119,7 +119,12 @@ def _take(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -> Step:
             noted = event(
                 counted, ctx.now, "gate.event.flake_retest", count=counted.flake_retests, most=ctx.policy.flake_ceiling
             )
-            return begin_round(noted, ctx, forced=case.forced)
+            said = UpsertSticky(
+                effect_key=key(case, "sticky", "retest", case.head_sha, f"build-{build.number}"),
+                marker="flake",
+                body=retest_note(noted, ctx, build, chosen),
+            )
+            return Step(noted, (said,)).then(begin_round(noted, ctx, forced=case.forced))
         case _:
             assert_never(chosen.road)
 

@@ -194,6 +194,25 @@ def flake_evidence(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -
     )
 
 
+def retest_note(case: Case, ctx: Context, build: BuildFacts, chosen: Route) -> Markup:
+    """Why a red build is simply run again: what failed, and the answers of triage."""
+    items = [
+        ctx.text(
+            "report.flake.item",
+            name=code(place(item) or item.finding.stage or item.finding.tool),
+            why=_explained(ctx, item.reasons) or item.finding.message,
+        )
+        for item in chosen.findings[:20]
+    ]
+    title = ctx.text(
+        "report.retest.title",
+        build=link(str(build.number), build.url),
+        count=case.flake_retests,
+        most=ctx.policy.flake_ceiling,
+    )
+    return _blocks(title, _list(items))
+
+
 def _why(ctx: Context, chosen: Route, test: str) -> Markup | str:
     """The reasons given for this test, else all of them."""
     named = [item for item in chosen.findings if item.finding.function == test] or list(chosen.findings)

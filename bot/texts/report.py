@@ -162,6 +162,10 @@ TEXTS: dict[str, dict[str, str]] = {
         ),
     },
     # Evidence for maintainers.
+    "report.retest.title": {
+        "zh": "## GateBot：构建 {build} 的失败不是本 PR 引起的，正在重跑（第 {count}/{most} 次）",
+        "en": "## GateBot: build {build} did not fail because of this change; running it again ({count}/{most})",
+    },
     "report.flake.title": {
         "zh": "## GateBot：与本 PR 无关的失败",
         "en": "## GateBot: failures unrelated to this change",

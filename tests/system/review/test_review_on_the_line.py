@@ -215,6 +215,26 @@ async def test_review_on_command_checks_the_changed_lines_without_a_build(play: 
         assert len([t for t in p.forge.threads(REPO, p.number) if t.position is not None]) == count
 
 
+async def test_review_ignores_what_the_pull_request_says_about_checking(play: Opener) -> None:
+    branches = "".join(f"    if value == {n}:\n        return {n}\n" for n in range(25))
+    changed = {
+        "numeric/deep.py": f'"""Deep."""\n\n\ndef deep(value):\n    """Look teh value up."""\n{branches}    return 0\n',
+        "whitelizer.txt": "deep\nnumeric/deep.py:deep\n",
+        "setup.cfg": "[codespell]\nignore-words-list = teh\n[pylint.MAIN]\ndisable = all\n",
+        "pylintrc": "[MAIN]\ndisable=all\n",
+        "numeric/-x.py": "import os\n",
+        "numeric/brok en.py": "def (:\n",
+    }
+    async with play(gate={"auto_start": False}) as p:
+        await p.open(changed=changed)
+        await p.say(AUTHOR, "/review")
+        await p.until(lambda _case: any("快速检查" in body for body in p.said()), "the answer")
+        threads = [thread for thread in p.forge.threads(REPO, p.number) if thread.position is not None]
+        said = {(t.position.path, t.notes[0].body.split("`")[1]) for t in threads if t.position is not None}
+        assert {("numeric/deep.py", "CCN"), ("numeric/deep.py", "typo"), ("numeric/brok en.py", "E0001")} <= said
+        assert ("numeric/-x.py", "W0611") in said
+
+
 async def test_rules_of_the_target_branch_count_and_those_of_the_pull_request_do_not(play: Opener) -> None:
     rule = (
         "rules:\n  - id: {id}\n    paths: ['**/*.py']\n    check: pattern\n    parameters: {{regex: 'return'}}\n"

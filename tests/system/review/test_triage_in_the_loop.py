@@ -69,6 +69,8 @@ async def test_a_flake_that_passed_elsewhere_is_run_again(play: Opener, tmp_path
         case = await p.until_ended()
         assert case.outcome is Outcome.PASSED
         assert case.flake_retests == 1
+        (said,) = [body for body in p.said() if "正在重跑（第 1/5 次）" in body]
+        assert "问题三：不含本 PR 时该测试通过" in said
         assert [run.final for run in p.stage.world.runs()] == ["SUCCESS", "FAILURE", "SUCCESS"]
         # The change does not touch what the test imports, and nothing of it was put on the change's lines.
         assert all(thread.position is None for thread in p.forge.threads(REPO, p.number))
