@@ -162,7 +162,7 @@ class GetItemDistributedOp(CopyingViewOp):
         def run(x: Any, positions: Any) -> Any:
             for step in steps:
                 x = step(x)
-            part = platform.take_rows(x, positions, mesh, axis, dim, size)
+            part = platform.take_rows(x, positions, mesh, axis, dim, size, True)
             return part if trivial else part[basic]
 
         return run

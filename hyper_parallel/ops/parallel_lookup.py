@@ -83,7 +83,7 @@ class IndexSelectDistributedOp(AxisRuleOp):
         if outs[0].dim_axes[dim] != (axis,):
             raise LayoutError(explain(self.op_name, "mesh axes that cut the result's dim", axis, outs[0].dim_axes[dim]))
         mesh, size = layout.mesh, layout.shape[dim]
-        return lambda x, index: platform.take_rows(x, index, mesh, axis, dim, size)
+        return lambda x, index: platform.take_rows(x, index, mesh, axis, dim, size, False)
 
 
 class TakeDistributedOp(AxisRuleOp):
@@ -123,7 +123,7 @@ class TakeDistributedOp(AxisRuleOp):
         if outs[0].dim_axes[0] != (axis,):
             raise LayoutError(explain(self.op_name, "mesh axes that cut the result", axis, outs[0].dim_axes[0]))
         mesh, size = layout.mesh, layout.shape[0]
-        return lambda x, index: platform.take_rows(x, index, mesh, axis, 0, size)
+        return lambda x, index: platform.take_rows(x, index, mesh, axis, 0, size, True)
 
 
 class GatherDistributedOp(AxisRuleOp):
@@ -290,6 +290,6 @@ class WriteDistributedOp(AxisRuleOp):
             named = {n: source[v.index - 2] if isinstance(v, Slot) else v for n, v in rest.items()}
             if number:
                 named["value"] = named.pop("src")
-            return platform.write_rows(func, x, dim, index, start, size, (), named)
+            return platform.write_rows(func, x, dim, index, start, size, named)
 
         return run

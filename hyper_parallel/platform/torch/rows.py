@@ -101,26 +101,28 @@ def _add(x: Tensor, asked: _Asked, rows: int) -> Tensor:
     return asked.add(x, rows)
 
 
-def _check(index: Tensor, size: int, low: int) -> None:
-    """The same error on every rank, where single parts could not tell.
+def _check(index: Tensor, size: int, wrap: bool, error: type[Exception]) -> Tensor:
+    """Positions in [0, size); `wrap`: negative ones count from the end. The same error on every rank.
 
     Raises:
-        IndexError: a position lies outside.
+        IndexError, RuntimeError: (the plain operator's kind) a position lies outside.
     """
-    if index.numel() and (int(index.min()) < low or int(index.max()) >= size):
-        bad = int(index.min()) if int(index.min()) < low else int(index.max())
-        raise IndexError(f"index {bad} is out of bounds for dimension with size {size}")
+    if index.numel():
+        low, high = int(index.min()), int(index.max())
+        if low < (-size if wrap else 0) or high >= size:
+            bad = low if low < (-size if wrap else 0) else high
+            raise error(f"index {bad} is out of bounds for dimension with size {size}")
+    return torch.where(index < 0, index + size, index).to(torch.int64)
 
 
-def take_rows(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: int) -> Tensor:
-    """`x` at the positions `index` (replicated, negative ones count from the end) of a cut dim.
+def take_rows(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: int, wrap: bool) -> Tensor:
+    """`x` at the positions `index` (replicated) of a cut dim; `wrap`: negative ones count from the end.
 
     The dims of `index` replace `dim`; the result is cut along the first of them by ceil division.
     """
-    _check(index, size, -size)
+    wrapped = _check(index, size, wrap, IndexError)
     ranks = mesh.mesh_shape[axis]
     step = max(-(-size // ranks), 1)
-    wrapped = torch.where(index < 0, index + size, index).to(torch.int64)
     wanted = [part.reshape(-1) for part in wrapped.split_with_sizes(chunk_sizes(index.shape[0], ranks), 0)]
     owners = [part // step for part in wanted]
     places = [part % step for part in wanted]
@@ -135,10 +137,9 @@ def take_rows(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: in
 def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size: int, wrap: bool) -> Tensor:
     """`gather` along a cut dim; `index` is replicated on the axis, the result is cut along `dim` by ceil division.
 
-    `wrap`: negative positions count from the end (take_along_dim), else they are errors (gather).
+    `wrap`: positions count modulo the size (take_along_dim), else those outside are errors (gather).
     """
-    _check(index, size, -size if wrap else 0)
-    index = torch.where(index < 0, index + size, index).to(torch.int64)
+    index = index.to(torch.int64) % max(size, 1) if wrap else _check(index, size, False, RuntimeError)
     ranks, me = mesh.mesh_shape[axis], mesh.own_coordinate()[axis]
     step = max(-(-size // ranks), 1)
     for d, n in enumerate(index.shape):
@@ -157,14 +158,17 @@ def take_elements(x: Tensor, index: Tensor, mesh: Any, axis: int, dim: int, size
     return found.reshape(parts[me].shape).movedim(-1, dim)
 
 
-def write_rows(func: Any, x: Tensor, dim: int, index: Tensor, start: int, size: int, rest: Any, named: Any) -> Tensor:
-    """`func(x, dim, index, *rest, **named)` for a part that begins at `start` of a dim of `size` positions.
+def write_rows(func: Any, x: Tensor, dim: int, index: Tensor, start: int, size: int, named: Any) -> Tensor:
+    """`func(x, dim, index, **named)` for a part that begins at `start` of a dim of `size` positions.
 
     Positions outside of the part are written to one more row, which is cut off again.
     """
-    _check(index, size, 0)
+    name = str(getattr(func, "__name__", ""))
+    error = IndexError if name in {"index_copy", "index_fill"} else RuntimeError
+    index = _check(index, size, name == "index_fill", error)
     own = x.shape[dim]
     inside = (index >= start) & (index < start + own)
-    local = torch.where(inside, index - start, own).to(torch.int64)
+    local = torch.where(inside, index - start, own)
     spare = x.new_zeros([1 if d == dim else n for d, n in enumerate(x.shape)])
-    return func(torch.cat([x, spare], dim), dim, local, *rest, **named).narrow(dim, 0, own)  # type: ignore[no-any-return]
+    result: Tensor = func(torch.cat([x, spare], dim), dim, local, **named).narrow(dim, 0, own)
+    return result
