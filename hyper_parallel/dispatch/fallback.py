@@ -73,8 +73,10 @@ def run_replicated(platform: Any, func: Any, name: str, args: Any, kwargs: dict[
         if moved:
             report.of(name).replicated += 1
         out = func(*local_args, **local_kwargs)
-        for owner, full, before in owners.values():
-            if owner is not full and _changed(platform, name, full, before[0]):
+        for index, (owner, full, before) in enumerate(owners.values()):
+            if owner is full:
+                _follow_shape(platform, full)
+            elif _changed(platform, name, full, before[0], index):
                 with platform.recording(platform.history(full) is not before[1]):
                     write_back(platform, name, owner, full)
     finally:
@@ -108,9 +110,17 @@ def write_back(platform: Any, name: str, owner: Any, full: Any) -> None:
     platform.copy_into(owner, redistribute_local(platform, full, source, layout))
 
 
-def _changed(platform: Any, name: str, full: Any, version: Any) -> bool:
-    if name in _UNCOUNTED:
+def _follow_shape(platform: Any, tensor: Any) -> None:
+    """A replicated tensor that was reshaped in place (`resize_`, `t_`, …) gets the layout of its new shape."""
+    layout = getattr(tensor, "_layout", None)
+    shape = platform.local_shape(tensor)
+    if layout is not None and layout.shape != shape:
+        tensor._layout = Layout.replicated(layout.mesh, shape)
+
+
+def _changed(platform: Any, name: str, full: Any, version: Any, index: int) -> bool:
+    """Whether the call wrote to an input: by its version counter, or by name where writes are not counted."""
+    writes = name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
+    if name in _UNCOUNTED or (writes and (index == 0 or version is None)):
         return True
-    if version is None:
-        return name.endswith("_") or name in {"__setitem__"}
-    return bool(platform.version(full) != version)
+    return version is not None and bool(platform.version(full) != version)

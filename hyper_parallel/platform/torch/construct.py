@@ -220,14 +220,17 @@ def encode_layout(layout: Layout) -> tuple[Any, ...]:
     """A layout as plain data, so that files load with `weights_only=True`."""
     mesh = layout.mesh.to_dict()
     places = [(str(type(p).__name__), *(getattr(p, f) for f in p.__dataclass_fields__)) for p in layout.placements]
-    return mesh, places, layout.shape
+    return mesh, places, layout.shape, layout.mesh.get_coordinate()
 
 
 def decode_layout(data: tuple[Any, ...]) -> Layout:
     """Inverse of `encode_layout`."""
     kinds = {kind.__name__: kind for kind in (Shard, StridedShard, Replicate, Partial)}
-    mesh, places, shape = data
-    return Layout(DeviceMesh.from_dict(mesh), [kinds[name](*fields) for name, *fields in places], shape)
+    mesh_data, places, shape, saved_at = data
+    mesh = DeviceMesh.from_dict(mesh_data)
+    if mesh.get_coordinate() != saved_at:
+        raise LayoutError(explain("loading a DTensor", "the rank's place in the mesh", saved_at, mesh.get_coordinate()))
+    return Layout(mesh, [kinds[name](*fields) for name, *fields in places], shape)
 
 
 def rebuild(local: Tensor, data: Any, requires_grad: bool, parameter: bool) -> DTensor:
