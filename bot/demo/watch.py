@@ -21,6 +21,7 @@ from datetime import datetime
 
 from bot.demo.world import REPO, World
 from bot.sandbox.gitcode import gitrepo
+from bot.sandbox.gitcode.state import Position
 
 _SHOWN = 76
 
@@ -42,6 +43,7 @@ class Watcher:
         self._world = world
         self._number = number
         self._notes: dict[int, str] = {}
+        self._resolved: set[str] = set()
         self._logged = 0
         self._head = world.forge.pull(REPO, number).head_sha
         self._started: set[int] = set()
@@ -49,7 +51,13 @@ class Watcher:
 
     async def look(self) -> list[Happening]:
         """What is new."""
-        return [*await self._pushes(), *self._comments(), *self._label_changes(), *self._builds()]
+        return [
+            *await self._pushes(),
+            *self._comments(),
+            *self._resolves(),
+            *self._label_changes(),
+            *self._builds(),
+        ]
 
     async def _pushes(self) -> list[Happening]:
         pull = self._world.forge.pull(REPO, self._number)
@@ -64,12 +72,25 @@ class Watcher:
     def _comments(self) -> list[Happening]:
         found = []
         threads = self._world.forge.threads(REPO, self._number)
-        for note in sorted((note for thread in threads for note in thread.notes), key=lambda note: note.id):
+        written = [(note, thread) for thread in threads for note in thread.notes if not note.platform]
+        for note, thread in sorted(written, key=lambda pair: pair[0].id):
             before = self._notes.get(note.id)
             if before != note.body:
+                values = {"text": gist(note.body)}
                 text_id = "demo.comments" if before is None else "demo.edits"
-                found.append(Happening(self._now, note.author, text_id, {"text": gist(note.body)}))
+                if before is None and thread.position is not None:
+                    text_id, values["place"] = "demo.comments_line", place(thread.position)
+                found.append(Happening(self._now, note.author, text_id, values))
                 self._notes[note.id] = note.body
+        return found
+
+    def _resolves(self) -> list[Happening]:
+        found = []
+        for thread in self._world.forge.threads(REPO, self._number):
+            if thread.resolved and thread.position is not None and thread.id not in self._resolved:
+                self._resolved.add(thread.id)
+                values = {"place": place(thread.position)}
+                found.append(Happening(self._now, thread.notes[0].author, "demo.resolves", values))
         return found
 
     def _label_changes(self) -> list[Happening]:
@@ -104,6 +125,11 @@ class Watcher:
     @property
     def _now(self) -> datetime:
         return self._world.clock.now()
+
+
+def place(position: Position) -> str:
+    """``file:line``, or the file of a comment on the whole file."""
+    return f"{position.path}:{position.line}" if position.line else position.path
 
 
 def gist(body: str) -> str:

@@ -32,6 +32,8 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "demo.completes": {"zh": "补全描述", "en": "completes the description"},
     "demo.comments": {"zh": "评论：{text}", "en": "comments: {text}"},
+    "demo.comments_line": {"zh": "行内评论 {place}：{text}", "en": "comments on {place}: {text}"},
+    "demo.resolves": {"zh": "解决行内评论 {place}", "en": "resolves the comment on {place}"},
     "demo.edits": {"zh": "更新评论：{text}", "en": "edits its comment: {text}"},
     "demo.label_on": {"zh": "加标签 {label}", "en": "puts on the label {label}"},
     "demo.label_off": {"zh": "去标签 {label}", "en": "takes off the label {label}"},
