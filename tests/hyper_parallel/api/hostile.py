@@ -269,7 +269,7 @@ def check_wrong_placements_are_named(mesh: Any) -> None:
         (lambda: hp.distribute_tensor(torch.tensor(1.0), mesh, [S0]), "dim"),
         (lambda: hp.DTensor.from_local(x, mesh, [S0], shape=(3, 3)), "shape"),
         (lambda: cut(x, mesh, S0).redistribute(mesh, [hp.Shard(7)]), "dim"),
-        (lambda: hp.distribute_tensor(x, mesh, ["S0"]), "placement"),
+        (lambda: hp.distribute_tensor(x, mesh, ["S0"]), "aliases"),
     ):
         refuses(call, hp.LayoutError, TypeError, ValueError, saying=word)
     refuses(lambda: hp.Partial("middle"), ValueError, saying="middle")
