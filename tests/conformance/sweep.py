@@ -190,9 +190,22 @@ def render(title: str, command: str, verdicts: Verdicts) -> str:
     return "\n".join([*lines, ""])
 
 
+_HEAD = """# Conformance with OpInfo
+
+Written by `python -m tests.conformance.sweep`; one section per run, with the command that ran it.
+
+The entries are those of `torch.testing`'s data base that have CPU float32, its first 6 samples each, on gloo ranks.
+Every combination of R and Shard(d) per tensor input is tried, up to 40 (then all-replicated and a seeded draw); with
+`--partial` floating inputs also come as pending sums, as terms that differ between the ranks. Forward is right if
+reported shape, full shape, dtype and values (rtol 1e-3, atol 1e-4, NaN equal) agree with one device; gradients by the
+cotangent cos(0, 1, 2, …) are judged only where the forward was right. The worse rank counts, and an entry is right only
+if all its combinations are: one wrong value makes it silently wrong, ranks that go different ways make it a desync.
+"""
+
+
 def write_section(path: Path, title: str, section: str) -> None:
     """Replaces this run's section of the document and leaves the other runs' alone."""
-    head = "# Conformance with OpInfo\n\nWritten by `python -m tests.conformance.sweep`; one section per run.\n"
+    head = _HEAD
     old = path.read_text(encoding="utf-8") if path.exists() else head
     parts = old.split("\n## ")
     kept = [parts[0].rstrip("\n")] + [

@@ -237,7 +237,12 @@ def _writes(name: str) -> bool:
 
 def plain(tensor: Tensor) -> Tensor:
     """The same memory and history as a plain `torch.Tensor` (interception off)."""
-    return tensor.as_subclass(Tensor) if type(tensor) is not Tensor else tensor
+    if type(tensor) is Tensor:
+        return tensor
+    try:
+        return tensor.as_subclass(Tensor)
+    except NotImplementedError:  # a sparse tensor has no storage to share
+        return tensor.clone()
 
 
 def as_dtensor(local: Tensor, layout: Layout) -> DTensor:
