@@ -69,12 +69,19 @@ class Stage:
         options: How the world is set up; by default the demo's.
         port: GateBot's port; 0 takes a free one.
         timers: Whether GateBot sweeps and says that it lives, on the machine's own clock.
+        grace: Real seconds of quiet after which the virtual clock moves on; more of them leave time to act in between.
     """
 
     def __init__(
-        self, state: Path, *, options: WorldOptions | None = None, port: int = 0, timers: bool = False
+        self,
+        state: Path,
+        *,
+        options: WorldOptions | None = None,
+        port: int = 0,
+        timers: bool = False,
+        grace: float = _GRACE,
     ) -> None:
-        self.clock = VirtualClock(grace=_GRACE)
+        self.clock = VirtualClock(grace=grace)
         self.world = World(options or WorldOptions(state=state), self.clock)
         self._port = port
         self._timers = timers

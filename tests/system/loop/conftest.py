@@ -112,9 +112,9 @@ def play(tmp_path: Path) -> Opener:
     @asynccontextmanager
     async def opened(**options: Any) -> AsyncIterator[Play]:
         options.setdefault("stages", QUICK)
-        timers = bool(options.pop("timers", False))
+        own = {name: options.pop(name) for name in ("timers", "grace") if name in options}
         world = WorldOptions(state=tmp_path, **options)
-        async with Stage(tmp_path, options=world, timers=timers) as stage, stage.clock.running():
+        async with Stage(tmp_path, options=world, **own) as stage, stage.clock.running():
             yield Play(stage)
 
     return opened

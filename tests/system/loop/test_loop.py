@@ -100,7 +100,7 @@ async def test_a_retest_typed_too_early_is_explained_and_its_bypass_build_proves
 
 
 async def test_a_push_during_the_build_voids_it(play: Opener) -> None:
-    async with play(reported_seconds=LONG) as p:
+    async with play(reported_seconds=LONG, grace=2.0) as p:
         await p.open()
         await p.until(lambda case: case.phase is Phase.BUILDING, "the first build")
         head = await p.push({"README.md": "# 演示仓库\n\n一个很小的数值库，带上下界。\n"})
