@@ -42,15 +42,13 @@ def class_in_yaml(path: str, scene: Scene, settled: Mapping[str, Any]) -> Iterab
     named = _words(scene, settled["yaml"])
     before = scene.base_tree(path)
     known = {node.name for node in before.body if isinstance(node, ast.ClassDef)} if before else set()
-    for name, node in defined.items():
-        if name in known or not _is_op(name, settled) or name in parents or name in named:
-            continue
-        if node.lineno in lines.added:
-            yield Hit(path, node.lineno, {"name": name})
-    for text in lines.removed.values():
-        found = _CLASS.match(text)
-        if found and found["name"] not in defined and _is_op(found["name"], settled) and found["name"] in named:
-            yield Hit(path, 0, {"name": found["name"]})
+    for name in sorted(defined.keys() - known - parents - named):
+        if _is_op(name, settled) and defined[name].lineno in lines.added:
+            yield Hit(path, defined[name].lineno, {"name": name})
+    gone = {found["name"] for text in lines.removed.values() if (found := _CLASS.match(text))}
+    for name in sorted((gone & named) - defined.keys()):
+        if _is_op(name, settled):
+            yield Hit(path, 0, {"name": name})
 
 
 def yaml_names_class(path: str, scene: Scene, settled: Mapping[str, Any]) -> Iterable[Hit]:

@@ -111,26 +111,23 @@ def plan_review(
     placed = _place_all(findings, changed_files)
     keep = tuple(item for item in placed if item.name in open_or_kept)
     fresh = [item for item in placed if item.name not in open_or_kept]
-    on_line = [item for item in fresh if item.path and item.line]
-    on_file = [item for item in fresh if item.path and not item.line]
-    wanted = sorted(on_line, key=_rank) + sorted(on_file, key=_rank)
-    create = tuple(wanted[: max(policy.cap, 0)])
+    create = tuple(sorted((item for item in fresh if item.path), key=_rank)[: max(policy.cap, 0)])
     chosen = {item.name for item in create}
     rest = tuple(item for item in fresh if item.name not in chosen)
     current = {item.name for item in placed}
-    resolve = tuple(
-        comment
-        for comment in existing
-        if comment.name not in current
-        and not comment.resolved
-        and not comment.answered
-        and (comment.source == policy.source or comment.outdated)
-    )
+    resolve = tuple(one for one in existing if one.name not in current and _may_resolve(one, policy))
     return ReviewPlan(create, resolve, keep, rest)
 
 
-def _rank(item: Placed) -> int:
-    return _RANK[item.finding.severity]  # sorting is stable: files and lines stay in the order found
+def _may_resolve(comment: Existing, policy: ReviewPolicy) -> bool:
+    if comment.resolved or comment.answered:
+        return False
+    return comment.source == policy.source or comment.outdated
+
+
+def _rank(item: Placed) -> tuple[bool, int]:
+    """Lines before files, the gravest first; sorting is stable, so the rest stays in the order found."""
+    return not item.line, _RANK[item.finding.severity]
 
 
 def _place_all(findings: Sequence[Finding], files: Mapping[str, FileLines]) -> list[Placed]:

@@ -77,8 +77,8 @@ async def _moved(action: PublishReview | CheapReview, pull: PullRequest, outside
 
 
 async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
-    from bot.review.cheap import check  # loads linters' wrappers; only /review needs them
     from bot.runtime.heads import head_task
+    from bot.runtime.quick_check import check  # loads linters' wrappers; only /review needs them
 
     language = outside.settings.gate.language
     changed = await outside.changes_of(pull)
