@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from hyper_parallel.layout import Layout, chunk_of
-from hyper_parallel.placements import Shard
+from hyper_parallel.placements import P_AVG, P_SUM, Shard
 from hyper_parallel.planner import Step, peers_sizes, plan
 
 
@@ -30,6 +30,18 @@ def redistribute_local(platform: Any, local: Any, src: Layout, dst: Layout) -> A
     for step in plan(src, dst).steps:
         local = _RUN[step.kind](platform, local, step)
     return local
+
+
+def redistribute_once(platform: Any, local: Any, src: Layout, dst: Layout) -> Any:
+    """Like `redistribute_local`, but a pending sum that several operators need reduced is reduced once.
+
+    The platform keeps the result beside the tensor while neither is written to; it never costs more memory than a copy
+    of the tensor per target.
+    """
+    remember = getattr(platform, "remember", None)
+    if remember is None or not any(p in (P_SUM, P_AVG) for p in src.placements) or src is dst:
+        return redistribute_local(platform, local, src, dst)
+    return remember(local, dst, lambda: redistribute_local(platform, local, src, dst))
 
 
 def _all_gather(platform: Any, local: Any, step: Step) -> Any:

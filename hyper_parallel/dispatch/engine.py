@@ -33,7 +33,7 @@ from hyper_parallel.dispatch.fallback import run_replicated
 from hyper_parallel.dispatch.op import DistributedOp
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
-from hyper_parallel.redistribute import redistribute_local
+from hyper_parallel.redistribute import redistribute_once
 
 logger = logging.getLogger(__name__)
 _STRICT: ContextVar[bool] = ContextVar("hyper_parallel_strict", default=False)
@@ -209,7 +209,7 @@ class Engine:
                     report.of(op.op_name).redistributions += 1
                 for index, src, dst in plan.moves:
                     owner = tensors[index]
-                    tensors[index] = redistribute_local(platform, owner, src, dst)
+                    tensors[index] = redistribute_once(platform, owner, src, dst)
                     moved.append((owner, tensors[index]))
                 if tape:
                     for index, axes in plan.crosses:

@@ -23,7 +23,7 @@ from hyper_parallel.dispatch.call import find_tensors, replace_tensors
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
 from hyper_parallel.placements import Shard
-from hyper_parallel.redistribute import redistribute_local
+from hyper_parallel.redistribute import redistribute_local, redistribute_once
 
 _UNCOUNTED = frozenset({"apply_", "map_", "map2_"})
 """Writers that leave the version counter alone."""
@@ -62,7 +62,7 @@ def run_replicated(platform: Any, func: Any, name: str, args: Any, kwargs: dict[
             return tensor
         if id(tensor) in stand_ins:
             return stand_ins[id(tensor)]
-        full = redistribute_local(platform, tensor, layout, Layout.replicated(mesh, layout.shape))
+        full = redistribute_once(platform, tensor, layout, Layout.replicated(mesh, layout.shape))
         stand_ins[id(tensor)] = full
         owners[id(full)] = (tensor, full, (platform.version(full), platform.history(full)))
         return full

@@ -108,6 +108,7 @@ def _is_same_size(func: Any, types: Any, args: Any, kwargs: Any) -> bool:
 
 
 def _get_data(func: Any, types: Any, args: Any, kwargs: Any) -> DTensor:
+    args[0].__dict__["_exposed"] = True
     with Off():
         return as_dtensor(args[0].data, args[0]._layout)
 
@@ -117,6 +118,7 @@ def _set_data(func: Any, types: Any, args: Any, kwargs: Any) -> None:
     value = _like(target, value)
     with Off():
         target.data = value
+    target.__dict__["_exposed"] = True
     target._layout = value._layout
 
 

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -137,6 +137,25 @@ class TorchPlatform(Kernels):
             lost.__class__ = LostAlias
             lost._origin = (owner, self.version(owner), name)
         return tensor
+
+    def remember(self, tensor: Tensor, target: Layout, make: Callable[[], Tensor]) -> Tensor:
+        """What `make` returns for a tensor and a target layout, kept while neither of them is written to.
+
+        A leaf that requires grad is not asked twice: what hangs on it would keep it alive for ever. Nor is one whose
+        `data` has been handed out, as writes to that are not counted.
+        """
+        taped = torch.is_grad_enabled() and tensor.requires_grad
+        if tensor.is_inference() or (taped and tensor.is_leaf) or tensor.__dict__.get("_exposed"):
+            return make()
+        state = (tensor._version, taped, tensor.__dict__.get("_layout"))
+        kept: Any = tensor.__dict__.get("_moved")
+        if kept is None or kept[0] != state:
+            kept = tensor.__dict__["_moved"] = (state, {})
+        found = kept[1].get(target)
+        if found is None or found[1] != found[0]._version:
+            made = make()
+            found = kept[1][target] = (made, made._version)
+        return found[0]  # type: ignore[no-any-return]
 
     # -- wrapping
     def wrap(self, local: Tensor, layout: Layout) -> DTensor:

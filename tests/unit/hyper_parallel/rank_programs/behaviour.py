@@ -261,6 +261,19 @@ def local_tensors_and_back(mesh):
     raises(hp.LayoutError, lambda: hp.DTensor.from_local(local, mesh, [Shard(3)]))
 
 
+@check
+def shapes_changed_in_place_are_followed(mesh):
+    for placement in (R, Shard(0), Shard(1)):
+        x = spread(numbers(4, 5), mesh, placement)
+        x.t_()
+        same(x, numbers(4, 5).T)
+        x.unsqueeze_(0)
+        same(x, numbers(4, 5).T[None])
+        x.resize_(2, 3)
+        assert x.shape == (2, 3)
+        same(x.fill_(1.0), torch.ones(2, 3, dtype=torch.float64))
+
+
 RANDOM = [
     torch.rand_like,
     torch.randn_like,
@@ -320,6 +333,26 @@ def a_view_of_redistributed_data_is_never_silently_cut_off(mesh):
     base = spread(numbers(4, 4), mesh, Shard(1)) * 1
     base.T.add_(1)
     same(base, numbers(4, 4) + 1)
+
+
+@check
+def a_pending_sum_is_reduced_once_and_again_after_any_write(mesh):
+    local = numbers(4)
+    x = hp.DTensor.from_local(local, mesh, [Partial()])
+    full = numbers(4) * mesh.size()
+    same(x.exp(), full.exp())
+    hp.report.reset()
+    same(x.exp(), full.exp())
+    assert hp.report.of("exp").bytes_sent == 0
+    writes = [
+        lambda: local.add_(1),
+        lambda: x.to_local().add_(1),
+        lambda: x.add_(mesh.size()),
+        lambda: x.data.copy_(x.data + spread(torch.ones(4).double() * mesh.size(), mesh, Partial())),
+    ]
+    for count, write in enumerate(writes, 1):
+        write()
+        same(x.exp(), (full + count * mesh.size()).exp())
 
 
 @check
