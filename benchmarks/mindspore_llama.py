@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""The small Llama-like model of `benchmarks.llama`, written for MindSpore, trained on two ranks with tensor parallelism.
+"""The small Llama-like model of `benchmarks.llama`, written for MindSpore, trained on two tensor-parallel ranks.
 
     python -m benchmarks.mindspore_llama --steps 20
 

@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Cost of one operator on a MindSpore DTensor: beside the plain call, a bare `__fallback__` subclass and a bare wrapper.
+"""Cost of one operator on a MindSpore DTensor, beside the plain call, a bare `__fallback__` subclass and a wrapper.
 
     python -m benchmarks.mindspore_overhead [--mode default] [--json benchmarks/results/mindspore_overhead.json]
 
-8x8 float32, a mesh of one rank, best of several repeats. `blocking` (what the library sets on the CPU) launches at once;
+8x8 float32, a mesh of one rank, best of several repeats.
+`blocking` (which the library sets on the CPU) launches at once,
 `default` only queues, so its figures are those of issuing a call.
 """
 

@@ -34,13 +34,28 @@ _PLACES = (
 )
 _ALIASES = {
     "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
-    "arctanh": "atanh", "concat": "cat", "divide": "div", "greater": "gt", "greater_equal": "ge", "inverse": "linalg.inv",
+    "arctanh": "atanh", "concat": "cat", "divide": "div", "greater": "gt", "greater_equal": "ge",
+    "inverse": "linalg.inv",
     "less": "lt", "less_equal": "le", "negative": "neg", "not_equal": "ne", "swapaxes": "transpose",
     "linalg.inv": "linalg.inv",
 }  # fmt: skip
 RANDOM = frozenset(
-    "bernoulli multinomial normal rand rand_like randint randint_like randn randn_like randperm nn.functional.dropout "
-    "nn.functional.dropout2d empty empty_like".split()
+    [
+        "bernoulli",
+        "multinomial",
+        "normal",
+        "rand",
+        "rand_like",
+        "randint",
+        "randint_like",
+        "randn",
+        "randn_like",
+        "randperm",
+        "nn.functional.dropout",
+        "nn.functional.dropout2d",
+        "empty",
+        "empty_like",
+    ]
 )
 """Their values are drawn (or undefined): judged by their own tests."""
 

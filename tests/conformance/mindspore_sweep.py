@@ -94,7 +94,9 @@ def main(argv: list[str] | None = None) -> int:
     mesh = tuple(int(n) for n in options.mesh.split("x"))
     names = [n for n in all_names() if n not in RANDOM and opinfos(n)]
     if options.entries:
-        names = [n for n in names if n in options.entries.split(",") or n.rpartition(".")[2] in options.entries.split(",")]
+        names = [
+            n for n in names if n in options.entries.split(",") or n.rpartition(".")[2] in options.entries.split(",")
+        ]
     verdicts = read_log(options.resume)
     ranks = 1
     for size in mesh:
@@ -108,10 +110,13 @@ def main(argv: list[str] | None = None) -> int:
             if options.resume:
                 with options.resume.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps({"entry": name, **verdict}) + "\n")
-            note = "" if is_right(verdict) else f"  {verdict['forward']}/{verdict['gradient']} {verdict['examples'][:1]}"
+            note = (
+                "" if is_right(verdict) else f"  {verdict['forward']}/{verdict['gradient']} {verdict['examples'][:1]}"
+            )
             print(f"[{time.monotonic() - started:6.0f} s] {number}/{len(names)} {name}{note}", flush=True)
     title = f"Mesh {options.mesh}, {options.sizes} sizes"
-    command = f"python -m tests.conformance.mindspore_sweep --mesh {options.mesh} --sizes {options.sizes} --limit {options.limit}"
+    command = f"python -m tests.conformance.mindspore_sweep --mesh {options.mesh} --sizes {options.sizes}"
+    command += f" --limit {options.limit}"
     section = render(title, command, verdicts)
     print(section)
     if options.out:

@@ -63,7 +63,7 @@ def differs(got: Any, want: Any) -> str:
             if tuple(one.shape) != tuple(other.shape):
                 return f"output {index} reports shape {tuple(one.shape)} instead of {tuple(other.shape)}"
             a, b = _numpy(one), _numpy(other)
-            if a.shape != b.shape or a.dtype.kind != b.dtype.kind and {a.dtype.kind, b.dtype.kind} != {"i", "u"}:
+            if a.shape != b.shape or (a.dtype.kind != b.dtype.kind and {a.dtype.kind, b.dtype.kind} != {"i", "u"}):
                 return f"output {index} is {a.dtype}{a.shape} instead of {b.dtype}{b.shape}"
             if not np.allclose(a, b, rtol=_RTOL, atol=_ATOL, equal_nan=True):
                 return f"output {index} differs: {a.reshape(-1)[:4]} instead of {b.reshape(-1)[:4]}"

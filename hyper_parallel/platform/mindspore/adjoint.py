@@ -14,8 +14,8 @@
 # ============================================================================
 """Collectives as autograd functions, in pairs that are each other's backward, so every order of derivative is right.
 
-Same convention as on PyTorch: the gradient of a replicated tensor is replicated, that of a pending sum is replicated, that
-of a shard is a shard; `cross` marks where a replicated tensor starts to be used differently by the ranks.
+Same convention as on PyTorch: the gradient of a replicated tensor is replicated, that of a pending sum too, that of a
+shard is a shard; `cross` marks where a replicated tensor starts to be used differently by the ranks.
 """
 
 from __future__ import annotations

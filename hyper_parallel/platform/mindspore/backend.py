@@ -67,7 +67,7 @@ class MindSporePlatform(LineKernels, Kernels):
         return mint.narrow(tensor, dim, start, length)
 
     def alias(self, tensor: Tensor) -> Tensor:
-        """Another object of the same memory and history (an identity for parameters, which are known by their object)."""
+        """Another object of the same memory and history (of parameters, known by their object, an identity)."""
         return mint.mul(tensor, 1) if isinstance(tensor, ms.Parameter) else as_kind(Tensor, tensor)
 
     def copy_into(self, target: Tensor, source: Tensor) -> None:
@@ -123,7 +123,7 @@ class MindSporePlatform(LineKernels, Kernels):
         """The local tensor as a plain tensor, same memory and history."""
         return self.alias(tensor)
 
-    def distribute_tensor(self, *args: Any, **kwargs: Any) -> DTensor:
+    def distribute_tensor(self, *args: Any, **kwargs: Any) -> Any:
         """See `hyper_parallel.platform.mindspore.construct.distribute_tensor`."""
         from hyper_parallel.platform.mindspore.construct import distribute_tensor
 

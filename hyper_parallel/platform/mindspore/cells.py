@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Distributing cells: parameters become DTensors, styles say how inputs and outputs are placed; functions of local parts."""
+"""Distributing cells: parameters become DTensors, styles place inputs and outputs; functions of local parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
-from typing import Any
+from typing import Any, ClassVar
 
 from mindspore import Tensor, mint, nn
 
@@ -94,7 +94,7 @@ class _Weighted(ParallelStyle):
     """Parameters cut in some dim, the first input brought to a place, the output to another."""
 
     wanted = R
-    cuts: dict[str, dict[str, Placement]] = {}
+    cuts: ClassVar[dict[str, dict[str, Placement]]] = {}
 
     def __init__(self, given: Placement | None, output: Placement, use_local_output: bool) -> None:
         self.given, self.output, self.use_local_output = given, output, use_local_output
@@ -124,9 +124,9 @@ class _Weighted(ParallelStyle):
 
 
 class ColwiseParallel(_Weighted):
-    """Linear: output features are cut. Embedding: the embedding dim is cut. Input replicated, output cut in the last dim."""
+    """Linear: output features are cut. Embedding: the embedding dim. Input replicated, output cut in the last dim."""
 
-    cuts = {
+    cuts: ClassVar[dict[str, dict[str, Placement]]] = {
         "linear": {"weight": Shard(0), "bias": Shard(0)},
         "embedding": {"weight": Shard(1), "embedding_table": Shard(1)},
     }
@@ -141,7 +141,10 @@ class ColwiseParallel(_Weighted):
 class RowwiseParallel(_Weighted):
     """Linear: input features are cut. Embedding: the vocabulary is cut. The output is reduced to `output_layouts`."""
 
-    cuts = {"linear": {"weight": Shard(1)}, "embedding": {"weight": Shard(0), "embedding_table": Shard(0)}}
+    cuts: ClassVar[dict[str, dict[str, Placement]]] = {
+        "linear": {"weight": Shard(1)},
+        "embedding": {"weight": Shard(0), "embedding_table": Shard(0)},
+    }
 
     def __init__(
         self, *, input_layouts: Placement | None = None, output_layouts: Placement | None = None,
@@ -164,7 +167,9 @@ class SequenceParallel(ParallelStyle):
         """See the base class."""
         for name in _own_names(module):
             shard_parameter(module, name, mesh, [R])
-        module.register_forward_pre_hook(lambda cell, inputs: (_to(inputs[0], mesh, self.place, self.place), *inputs[1:]))
+        module.register_forward_pre_hook(
+            lambda cell, inputs: (_to(inputs[0], mesh, self.place, self.place), *inputs[1:])
+        )
         if self.use_local_output:
             module.register_forward_hook(lambda cell, inputs, outputs: outputs.to_local())
         return module
@@ -261,7 +266,9 @@ def local_map(
         if wanted is None or value._layout.with_placements(wanted) is value._layout:
             return value
         if not redistribute_inputs:
-            raise LayoutError(explain("local_map", f"placements of input {index}", list(wanted), list(value.placements)))
+            raise LayoutError(
+                explain("local_map", f"placements of input {index}", list(wanted), list(value.placements))
+            )
         return value.redistribute(placements=wanted)
 
     def run(*args: Any, **kwargs: Any) -> Any:

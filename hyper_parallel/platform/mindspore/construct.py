@@ -23,6 +23,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
 from mindspore.common._grad_function import _Function
+from numpy.typing import NDArray
 
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout, normalize_placements
@@ -61,7 +62,9 @@ def from_local(
         shape = _summed_shape(own, mesh, places) if run_check else _even_shape(own, mesh, places)
     layout = Layout(mesh, places, tuple(shape))
     if layout.local_shape != own:
-        raise LayoutError(explain("from_local", "the local shape", f"{layout.local_shape} of global {layout.shape}", own))
+        raise LayoutError(
+            explain("from_local", "the local shape", f"{layout.local_shape} of global {layout.shape}", own)
+        )
     return as_dtensor(_platform().alias(local), layout)
 
 
@@ -174,7 +177,9 @@ def like_owner(owner: Any, value: Any) -> DTensor:
         return value.redistribute(layout.mesh, layout.placements)
     tensor = value if isinstance(value, Tensor) else Tensor(value, owner.dtype)
     if tuple(tensor.shape) != layout.shape:
-        raise ValueError(explain("DTensor", "a plain tensor given for it", f"full, {layout.shape}", tuple(tensor.shape)))
+        raise ValueError(
+            explain("DTensor", "a plain tensor given for it", f"full, {layout.shape}", tuple(tensor.shape))
+        )
     return as_dtensor(_part(as_kind(Tensor, tensor), layout, None), layout)
 
 
@@ -216,11 +221,11 @@ def pickled_parameter(parameter: Any) -> Any:
     return _rebuild_parameter, (values, kind, parameter._layout, parameter.name, parameter.requires_grad)
 
 
-def _rebuild(values: np.ndarray, kind: str, layout: Layout) -> DTensor:
+def _rebuild(values: NDArray[Any], kind: str, layout: Layout) -> DTensor:
     return as_dtensor(wire.from_host(values, getattr(ms, kind.lower().replace("bool", "bool_"))), layout)
 
 
-def _rebuild_parameter(values: np.ndarray, kind: str, layout: Layout, name: str, requires_grad: bool) -> Any:
+def _rebuild_parameter(values: NDArray[Any], kind: str, layout: Layout, name: str, requires_grad: bool) -> Any:
     local = wire.from_host(values, getattr(ms, kind.lower().replace("bool", "bool_")))
     return new_parameter(local, layout, name, requires_grad)
 
@@ -235,7 +240,11 @@ def copied(tensor: DTensor, memo: dict[int, Any]) -> Any:
 
 # -- factories
 def factory(
-    name: str, args: Sequence[Any], mesh: DeviceMesh | None, placements: Sequence[Placement] | None, kwargs: dict[str, Any]
+    name: str,
+    args: Sequence[Any],
+    mesh: DeviceMesh | None,
+    placements: Sequence[Placement] | None,
+    kwargs: dict[str, Any],
 ) -> DTensor:
     """A new DTensor: zeros, ones, empty, full, rand, randn or arange.
 
@@ -249,7 +258,9 @@ def factory(
     if name == "arange":
         whole = Tensor(np.arange(*args))
         whole = whole.astype(dtype or (ms.int64 if whole.dtype in (ms.int32, ms.int64) else ms.float32))
-        return as_dtensor(_part(whole, Layout(mesh, places, tuple(whole.shape)), None), Layout(mesh, places, whole.shape))
+        return as_dtensor(
+            _part(whole, Layout(mesh, places, tuple(whole.shape)), None), Layout(mesh, places, whole.shape)
+        )
     if name == "full":
         size, value = tuple(args[0]), args[1]
     else:
@@ -282,5 +293,3 @@ def manual_seed(seed: int, device_mesh: DeviceMesh | None = None) -> None:
     mint_seed = getattr(ms, "manual_seed", None)
     if mint_seed is not None:
         mint_seed(seed)
-
-

@@ -76,7 +76,7 @@ class DTensor(Described, Tensor):  # type: ignore[misc]
         run_check: bool = False,
         shape: Sequence[int] | None = None,
         stride: Any = None,
-    ) -> DTensor:
+    ) -> Any:
         """Make a DTensor of every rank's own part; differentiable with respect to it.
 
         Args:
@@ -140,7 +140,7 @@ class DTensor(Described, Tensor):  # type: ignore[misc]
 
         return pickled(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> DTensor:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         from hyper_parallel.platform.mindspore.construct import copied
 
         return copied(self, memo)
@@ -168,7 +168,7 @@ def check_writable(tensor: Any, name: str) -> None:
 class Undressed:
     """Gives native code what it may see: plain tensors of the same memory and history.
 
-    A parameter is known to MindSpore's autograd by its object, so it is given back its own class for the time of the call.
+    A parameter is known to MindSpore's autograd by its object, so it gets its own class back while the call runs.
     """
 
     __slots__ = ("taken",)
@@ -177,12 +177,13 @@ class Undressed:
         self.taken: list[tuple[Any, type]] = []
 
     def __call__(self, tensor: Any) -> Any:
+        """The plain tensor of a DTensor; anything else as it is."""
         kind = type(tensor)
         if kind is DTensor or kind is LostAlias:
             return as_kind(Tensor, tensor)
         if isinstance(tensor, DTensor):
             self.taken.append((tensor, kind))
-            tensor.__class__ = kind._plain_class  # type: ignore[attr-defined]
+            tensor.__class__ = kind._plain_class
         return tensor
 
     def __enter__(self) -> Undressed:
@@ -260,11 +261,41 @@ def _direct(name: str) -> Callable[..., Any]:
     return method
 
 
-OPERATORS = (
-    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ __rfloordiv__ __mod__ "
-    "__rmod__ __pow__ __rpow__ __matmul__ __rmatmul__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __invert__ "
-    "__neg__ __pos__ __abs__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__"
-).split()
+OPERATORS = [
+    "__add__",
+    "__radd__",
+    "__sub__",
+    "__rsub__",
+    "__mul__",
+    "__rmul__",
+    "__truediv__",
+    "__rtruediv__",
+    "__floordiv__",
+    "__rfloordiv__",
+    "__mod__",
+    "__rmod__",
+    "__pow__",
+    "__rpow__",
+    "__matmul__",
+    "__rmatmul__",
+    "__and__",
+    "__rand__",
+    "__or__",
+    "__ror__",
+    "__xor__",
+    "__rxor__",
+    "__invert__",
+    "__neg__",
+    "__pos__",
+    "__abs__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__getitem__",
+]
 for _name in OPERATORS:
     setattr(DTensor, _name, _direct(_name))
 DTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
@@ -272,7 +303,7 @@ DTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
 
 def _in_place(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        from hyper_parallel.platform.mindspore.intercept import call_in_place
+        from hyper_parallel.platform.mindspore.writes import call_in_place
 
         return call_in_place(name, self, args, kwargs)
 

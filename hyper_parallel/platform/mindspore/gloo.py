@@ -28,6 +28,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 TIMEOUT_S = 120
 _GROUPS: dict[tuple[int, ...], Any] = {}
@@ -50,15 +51,16 @@ def group_of(ranks: tuple[int, ...], own: int, announce: Callable[[int], list[in
     if known is not None:
         return known
     import torch.distributed as dist
+    from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
     limit = timedelta(seconds=TIMEOUT_S)
     first = ranks[0] == own
     store = None
     if first:
-        store = dist.TCPStore("127.0.0.1", _free_port(), None, True, limit, wait_for_workers=False)
+        store = TCPStore("127.0.0.1", _free_port(), None, True, limit, wait_for_workers=False)
     port = announce(store.port if store is not None else 0)[0]
     if store is None:
-        store = dist.TCPStore("127.0.0.1", port, None, False, limit)
+        store = TCPStore("127.0.0.1", port, None, False, limit)
     group = dist.ProcessGroupGloo(store, ranks.index(own), len(ranks), limit)
     _GROUPS[ranks] = group
     return group
@@ -70,7 +72,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def all_to_all_bytes(group: Any, parts: Sequence[np.ndarray], counts: Sequence[int]) -> list[np.ndarray]:
+def all_to_all_bytes(group: Any, parts: Sequence[NDArray[Any]], counts: Sequence[int]) -> list[NDArray[Any]]:
     """Send `parts[i]` (bytes) to member i, receive `counts[i]` bytes from it."""
     import torch
 
@@ -80,7 +82,7 @@ def all_to_all_bytes(group: Any, parts: Sequence[np.ndarray], counts: Sequence[i
     return np.split(out.numpy(), np.cumsum(counts)[:-1])
 
 
-def all_gather_bytes(group: Any, part: np.ndarray, peers: int) -> list[np.ndarray]:
+def all_gather_bytes(group: Any, part: NDArray[Any], peers: int) -> list[NDArray[Any]]:
     """Every member's `part` (bytes of equal length)."""
     import torch
 
@@ -90,12 +92,17 @@ def all_gather_bytes(group: Any, part: np.ndarray, peers: int) -> list[np.ndarra
     return [out.numpy() for out in outs]
 
 
-def all_reduce_array(group: Any, values: np.ndarray, op: str) -> np.ndarray:
+def all_reduce_array(group: Any, values: NDArray[Any], op: str) -> NDArray[Any]:
     """The reduction of every member's array; dtypes that torch and numpy share."""
     import torch
     import torch.distributed as dist
 
-    kinds = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.ReduceOp.MIN, "prod": dist.ReduceOp.PRODUCT}
+    kinds: dict[str, Any] = {
+        "sum": dist.ReduceOp.SUM,
+        "max": dist.ReduceOp.MAX,
+        "min": dist.ReduceOp.MIN,
+        "prod": dist.ReduceOp.PRODUCT,
+    }
     work = torch.from_numpy(np.array(values, order="C"))
     options = dist.AllreduceOptions()
     options.reduceOp = kinds[op]

@@ -14,9 +14,9 @@
 # ============================================================================
 """`ms.grad`, `ms.value_and_grad` and their kin give DTensors for DTensors; jit compilation of DTensors is refused.
 
-MindSpore takes gradients with respect to objects it is handed, natively and on the own parts. What it returns are parts of
-gradients as plain tensors: they get the layouts of what they belong to here, at the one method that all of MindSpore's
-gradient functions go through.
+MindSpore takes gradients with respect to objects it is handed, natively and on the own parts. It returns parts of
+gradients as plain tensors: they get their owners' layouts here, at the one method that all of MindSpore's gradient
+functions go through.
 """
 
 from __future__ import annotations
@@ -124,7 +124,9 @@ def _compiled(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, *args, **kwargs)
         if not isinstance(owner, _ELEMENTWISE) or getattr(owner, "grad_centralization", False):
             raise NotImplementedError(
-                explain("jit", "arguments and parameters", "plain tensors (DTensors work in PyNative mode)", "a DTensor")
+                explain(
+                    "jit", "arguments and parameters", "plain tensors (DTensors work in PyNative mode)", "a DTensor"
+                )
             )
         aligned = replace_tensors(args, lambda t: t, native.is_tensor)
         if len(args) == 1 and isinstance(args[0], tuple | list):

@@ -22,9 +22,7 @@ from typing import Any
 
 import mindspore as ms
 from mindspore import Tensor
-from mindspore._c_expression import NoFallbackGuard
 
-from hyper_parallel import report
 from hyper_parallel.dispatch.call import find_tensors, replace_tensors
 from hyper_parallel.dispatch.engine import Engine, Plan, is_strict
 from hyper_parallel.dispatch.op import DistributedOp
@@ -33,16 +31,23 @@ from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.platform.mindspore import local, native, vocabulary
-from hyper_parallel.platform.mindspore.dtensor import DTensor, Undressed, as_dtensor, as_kind, bind, check_writable, plain
+from hyper_parallel.platform.mindspore.dtensor import (
+    DTensor,
+    Undressed,
+    as_dtensor,
+    as_kind,
+    bind,
+)
 from hyper_parallel.platform.mindspore.errors import MissingFunction, MissingKernelError, missing_kernel
+from hyper_parallel.platform.mindspore.replicated import layout_of, mesh_of, own_object, run_replicated
 from hyper_parallel.platform.mindspore.standin import Standin
-from hyper_parallel.redistribute import redistribute_local
 
 logger = logging.getLogger(__name__)
 MAX_KEYS = 4096
 _REPLICATED = "replicated"
 _NEVER = object()
 _SCALARS = frozenset({int, float, bool, complex})
+_COMPARED = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _STATE: dict[str, Any] = {}
 _ENTRIES: dict[str, Entry] = {}
 
@@ -112,7 +117,7 @@ class Entry:
                     out.__class__ = DTensor
                     out._layout = plan.out
                     return out
-                return as_dtensor(_own_object(out), plan.out)  # type: ignore[arg-type]
+                return as_dtensor(own_object(out), plan.out)  # type: ignore[arg-type]
         return self.any_call(args, kwargs)
 
     def any_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -140,7 +145,7 @@ class Entry:
             with Undressed() as undress:
                 if plan.quick is True:
                     out = self.func(*_locals(args, undress), **kwargs_locals(kwargs, undress))
-                    return as_dtensor(_own_object(out), plan.out)  # type: ignore[arg-type]
+                    return as_dtensor(own_object(out), plan.out)  # type: ignore[arg-type]
                 local_args = _locals(args, undress)
                 return engine().run(plan, self._native(), local_args, kwargs_locals(kwargs, undress))
         except LayoutError as error:
@@ -189,12 +194,6 @@ def is_standin(value: Any) -> bool:
     return isinstance(value, Standin)
 
 
-def layout_of(tensor: Any, mesh: DeviceMesh) -> Layout:
-    """A DTensor's layout; a plain tensor among DTensors counts as replicated."""
-    layout = getattr(tensor, "_layout", None)
-    return layout if layout is not None else Layout.replicated(mesh, tuple(tensor.shape))
-
-
 def has_empty_part(layout: Layout) -> bool:
     """Whether some rank's part of a tensor is empty while the tensor is not."""
     known = layout.__dict__.get("has_empty_part")
@@ -208,26 +207,6 @@ def has_empty_part(layout: Layout) -> bool:
                 size = size - step * (parts - 1)
         layout.__dict__["has_empty_part"] = known
     return bool(known)
-
-
-def mesh_of(name: str, args: Any, kwargs: dict[str, Any]) -> DeviceMesh:
-    """The one mesh of all DTensors in the arguments.
-
-    Raises:
-        LayoutError: they live on different meshes, or there is none.
-    """
-    first = args[0] if args else None
-    if isinstance(first, DTensor) and not kwargs and (len(args) == 1 or type(args[1]) in _SCALARS and len(args) == 2):
-        return first._layout.mesh
-    mesh: DeviceMesh | None = None
-    for _, tensor in find_tensors(args, kwargs, native.is_dtensor):
-        other = tensor._layout.mesh
-        if mesh is not None and other is not mesh:
-            raise LayoutError(explain(name, "the mesh of all inputs", mesh, other))
-        mesh = other
-    if mesh is None:
-        raise LayoutError(explain(name, "some input", "a DTensor", "none"))
-    return mesh
 
 
 def _add_parts(parts: list[Any], items: Any, values: bool, mesh: DeviceMesh) -> bool:
@@ -269,12 +248,7 @@ def _locals(args: Sequence[Any], undress: Undressed) -> tuple[Any, ...]:
 
 def kwargs_locals(kwargs: dict[str, Any], undress: Undressed) -> dict[str, Any]:
     """Keyword arguments with DTensors made plain."""
-    return replace_tensors(kwargs, undress, native.is_dtensor) if kwargs else kwargs  # type: ignore[no-any-return]
-
-
-def _own_object(out: Any) -> Any:
-    """A result that may be wrapped: a parameter that came back as it went in stays a parameter."""
-    return ms.mint.mul(out, 1) if isinstance(out, ms.Parameter) else out
+    return replace_tensors(kwargs, undress, native.is_dtensor) if kwargs else kwargs
 
 
 def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -286,9 +260,8 @@ def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         entry = _ENTRIES[name] = Entry(name)
     if args and type(args[-1]) is DTensor:
         return entry.run(args, kwargs)
-    if len(args) == 2 and name.startswith("__") and not (isinstance(args[1], Tensor) or type(args[1]) in _SCALARS):
-        if name != "__getitem__":  # `x == None` and the like: MindSpore's own answer
-            return Tensor._make_subclass(Tensor, args[0]).__getattribute__(name)(args[1])
+    if len(args) == 2 and name in _COMPARED and not (isinstance(args[1], Tensor) or type(args[1]) in _SCALARS):
+        return getattr(as_kind(Tensor, args[0]), name)(args[1])  # `x == None` and the like: MindSpore's own answer
     return entry.run(args, kwargs)
 
 
@@ -297,11 +270,18 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = str(func.name)
     if not kwargs and len(args) < 3:
         known = vocabulary.simple().get(name)
-        if known is not None and all(type(a) is DTensor or type(a) in _SCALARS for a in args):
-            return call(known, args, kwargs)
+        if known is not None and len(args) <= known[1]:
+            if all(type(a) is DTensor or type(a) in _SCALARS for a in args):
+                return call(known[0], args, kwargs)
     primitive, real = func, args
     if len(args) == 3 and args[1] == name and isinstance(args[2], tuple):
         primitive, real = args[0], args[2]
+    if name == "BatchNormExt" and len(real) > 5 and real[5]:
+        for statistic in real[3:5]:
+            if native.is_dtensor(statistic) and not statistic._layout.is_replicated:
+                raise LayoutError(
+                    explain("batch_norm", "running statistics in training", "replicated", statistic._layout)
+                )
     if name in local.SAME_EVERYWHERE:
         return local.run(func, name, args, kwargs, real)
     entry = vocabulary.entries().get(name)
@@ -310,6 +290,8 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return _untranslated(func, name, args, kwargs)
     words, named = said
     if entry.name.endswith("_"):
+        from hyper_parallel.platform.mindspore.writes import call_in_place
+
         return call_in_place(entry.name[:-1], words[0], words[1:], named)
     if native.function(entry.name) is None:
         return _untranslated(func, name, args, kwargs)
@@ -320,117 +302,11 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 def _untranslated(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     if name.startswith(("Inplace", "Assign", "Apply", "Scatter")) and name not in {"Scatter", "ScatterAddExt"}:
         raise NotImplementedError(
-            explain(name, "the target of an in-place operator", "a plain tensor (its result is not tracked)", "a DTensor")
+            explain(
+                name, "the target of an in-place operator", "a plain tensor (its result is not tracked)", "a DTensor"
+            )
         )
     return run_replicated(name, func, args, kwargs, mesh_of(name, args, kwargs))
-
-
-def run_replicated(
-    name: str, func: Callable[..., Any], args: Any, kwargs: dict[str, Any], mesh: DeviceMesh
-) -> Any:
-    """Replicate every DTensor, run `func` natively, wrap every output tensor as replicated.
-
-    Raises:
-        LayoutError: in strict mode, if an input is not replicated.
-        MissingKernelError: MindSpore has no kernel for it on this device.
-    """
-    from hyper_parallel.platform.mindspore.backend import PLATFORM
-
-    copies: list[Any] = []
-    report.enter(name)
-    try:
-        with Undressed() as undress:
-
-            def replicate(tensor: Any) -> Any:
-                if not native.is_dtensor(tensor):
-                    return tensor
-                layout = tensor._layout
-                if not layout.is_replicated and is_strict():
-                    raise LayoutError(explain(name, "inputs", "replicated (there is no rule)", layout))
-                full = redistribute_local(PLATFORM, undress(tensor), layout, Layout.replicated(mesh, layout.shape))
-                if not layout.is_replicated:
-                    copies.append(full)
-                return full
-
-            local_args, local_kwargs = replace_tensors((tuple(args), kwargs), replicate, native.is_tensor)
-            if copies:
-                report.of(name).replicated += 1
-            if name in native.RANDOM:
-                local_args, local_kwargs = native.in_step(mesh, local_args, local_kwargs)
-            try:
-                out = func(*local_args, **local_kwargs)
-            except (RuntimeError, NotImplementedError) as error:
-                kernel = missing_kernel(error)
-                if kernel is None:
-                    raise
-                raise MissingKernelError.of(name, kernel) from error
-    finally:
-        report.leave()
-
-    def finish(tensor: Any) -> Any:
-        wrapped = PLATFORM.wrap(_own_object(tensor), Layout.replicated(mesh, tuple(tensor.shape)))
-        if any(PLATFORM.shares_storage(full, tensor) for full in copies):
-            return PLATFORM.mark_lost_alias(wrapped, None, name)
-        return wrapped
-
-    return replace_tensors(out, finish, native.is_tensor)
-
-
-def call_in_place(base: str, target: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """`target.op_(…)`: computed out of place, then written into the target under its own layout.
-
-    MindSpore's own in-place arithmetic leaves CPU tensors as they were; a copy into them works.
-    """
-    if not isinstance(target, DTensor):
-        raise LayoutError(explain(f"{base}_", "the target", "a DTensor where an argument is one", "a plain tensor"))
-    check_writable(target, f"{base}_")
-    if base == "copy":
-        value = args[0]
-    elif base in {"zero", "fill"}:
-        value = call("full_like", (target, args[0] if args and not native.is_tensor(args[0]) else 0), {})
-        if args and native.is_tensor(args[0]):
-            value = call("add", (value, args[0]), {})
-    else:
-        value = call(base, (target, *args), kwargs)
-    return write_into(target, value, f"{base}_")
-
-
-def write_into(target: DTensor, value: Any, name: str) -> DTensor:
-    """Overwrite a DTensor; `value` is broadcast, cast and redistributed to it."""
-    from hyper_parallel.platform.mindspore.backend import PLATFORM
-
-    check_writable(target, name)
-    layout = target._layout
-    if not native.is_dtensor(value):
-        value = value if native.is_tensor(value) else Tensor(value, target.dtype)
-        value = PLATFORM.implicit(value, layout.mesh)
-    if value._layout.shape != layout.shape:
-        value = call("broadcast_to", (value, layout.shape), {})
-    if value.dtype != target.dtype:
-        value = call("to", (value, target.dtype), {})
-    with plain(value) as source:
-        moved = redistribute_local(PLATFORM, source, value._layout, layout)
-        with NoFallbackGuard():
-            if isinstance(target, ms.Parameter):
-                with plain(target) as own:
-                    Tensor.copy_(own, moved)
-            else:
-                Tensor.copy_(target, moved)
-    return target
-
-
-def set_item(target: DTensor, index: Any, value: Any) -> None:
-    """`target[index] = value` on the full tensor, written back into the target's own layout."""
-    check_writable(target, "__setitem__")
-    layout = target._layout
-
-    def changed(full: Any, where: Any, what: Any) -> Any:
-        fresh = native.function("clone")(full)  # type: ignore[misc]
-        fresh[where] = what
-        return fresh
-
-    result = run_replicated("__setitem__", changed, (target, index, value), {}, layout.mesh)
-    write_into(target, result, "__setitem__")
 
 
 bind(call, on_primitive)

@@ -79,12 +79,12 @@ class Kernels:
             return x
         if name != "logsumexp":
             raise MissingFunction(explain(name, "the reduction", "one of this backend", "none"))
-        return _call(name, x, tuple(dims), keep)  # type: ignore[no-any-return]
+        return _call(name, x, tuple(dims), keep)
 
     @staticmethod
     def vector_norm(x: Tensor, order: float, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:
         """The vector norm over these dims."""
-        return _call("linalg_vector_norm", x, order, tuple(dims), keep, dtype=dtype)  # type: ignore[no-any-return]
+        return _call("linalg_vector_norm", x, order, tuple(dims), keep, dtype=dtype)
 
     @staticmethod
     def is_complex(x: Tensor) -> bool:
@@ -97,7 +97,9 @@ class Kernels:
         return routes._safe_root(x)
 
     @staticmethod
-    def tied_extreme(x: Tensor, dims: Sequence[int], keep: bool, largest: bool, mesh: Any, axes: Sequence[int]) -> Tensor:
+    def tied_extreme(
+        x: Tensor, dims: Sequence[int], keep: bool, largest: bool, mesh: Any, axes: Sequence[int]
+    ) -> Tensor:
         """Maximum (minimum) over dims cut by `axes`; the gradient is shared evenly by all ties on all ranks."""
         func = mint.amax if largest else mint.amin
         source = ops.stop_gradient(x)
@@ -113,7 +115,7 @@ class Kernels:
         for axis in axes:
             count = wire.all_reduce(count, mesh, axis, "sum")
             picked = adjoint.all_reduce(picked, mesh, axis)
-        return _ValueOf.apply(result, mint.div(picked, count))  # type: ignore[no-any-return]
+        return _ValueOf.apply(result, mint.div(picked, count))
 
     @staticmethod
     def as_pair(name: str, values: Tensor, indices: Tensor) -> Any:

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 from mindspore import Tensor, mint
+from mindspore.common._grad_function import _Function
 
-from hyper_parallel.platform.mindspore import windows
+from hyper_parallel.platform.mindspore import adjoint, windows, wire
 
 
 def _sized(x: Tensor, dim: int, size: int) -> tuple[int, ...]:
@@ -31,6 +32,25 @@ def _sized(x: Tensor, dim: int, size: int) -> tuple[int, ...]:
 
 def _filled(x: Tensor, dim: int, count: int, fill: Any) -> Tensor:
     return Tensor(np.full(_sized(x, dim, count), fill)).astype(x.dtype)
+
+
+class _Tie(_Function):  # type: ignore[misc]
+    """The first argument, whose gradient is that of the second one too, as zeros."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, source: Tensor) -> Tensor:
+        ctx.like = (tuple(source.shape), source.dtype)
+        return wire.copy_of(value)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        shape, dtype = ctx.like
+        return grad, Tensor(np.zeros(shape)).astype(dtype)
+
+
+def tied(value: Tensor, source: Tensor) -> Tensor:
+    """Keep `source` in the graph of a part that holds nothing of it: its backward may have collectives to join."""
+    return _Tie.apply(value, source) if adjoint._taped(source) else value  # type: ignore[no-any-return]
 
 
 class LineKernels:
@@ -58,6 +78,8 @@ class LineKernels:
                 parts.append(mint.flip(mint.narrow(x, dim, start - count + 1, count), (dim,)))
             else:
                 parts.append(mint.broadcast_to(mint.narrow(x, dim, start, 1), _sized(x, dim, count)))
+        if all(start < 0 or not count for start, count, _ in runs) and parts:
+            return tied(mint.cat(parts, dim), x)
         return mint.cat(parts, dim) if parts else mint.narrow(x, dim, 0, 0)
 
     @staticmethod
@@ -84,4 +106,5 @@ class LineKernels:
         """`x` with zeros before and after it on the last dim."""
         dim = x.ndim - 1
         parts = [_filled(x, dim, n, 0) for n in (before, after)]
-        return mint.cat([p for p in (parts[0], x, parts[1]) if p.shape[dim]], dim)
+        whole = mint.cat([p for p in (parts[0], x, parts[1]) if p.shape[dim]], dim)
+        return whole if x.shape[dim] else tied(whole, x)

@@ -26,18 +26,40 @@ from hyper_parallel.platform.mindspore import native
 from hyper_parallel.platform.mindspore.dtensor import Undressed
 
 SAME_EVERYWHERE = frozenset(
-    "Adam AdamWeightDecay AdamNoUpdateParam AdamW ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 "
-    "ApplyAdamWithAmsgrad ApplyAdamWithAmsgradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyGradientDescent "
-    "ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp FusedSparseAdam "
-    "FusedWeightScaleApplyMomentum Momentum SGD".split()
+    [
+        "Adam",
+        "AdamWeightDecay",
+        "AdamNoUpdateParam",
+        "AdamW",
+        "ApplyAdaMax",
+        "ApplyAdadelta",
+        "ApplyAdagrad",
+        "ApplyAdagradDA",
+        "ApplyAdagradV2",
+        "ApplyAdamWithAmsgrad",
+        "ApplyAdamWithAmsgradV2",
+        "ApplyAddSign",
+        "ApplyCenteredRMSProp",
+        "ApplyFtrl",
+        "ApplyGradientDescent",
+        "ApplyMomentum",
+        "ApplyPowerSign",
+        "ApplyProximalAdagrad",
+        "ApplyProximalGradientDescent",
+        "ApplyRMSProp",
+        "FusedSparseAdam",
+        "FusedWeightScaleApplyMomentum",
+        "Momentum",
+        "SGD",
+    ]
 )
 
 
 def run(func: Any, name: str, args: Any, kwargs: dict[str, Any], real: Any) -> Any:
-    """Apply an optimizer's primitive to the own parts; all full-size tensors have to be laid out like the parameter.
+    """Apply an optimizer's primitive to the own parts; full-size tensors are laid out like the parameter.
 
-    A gradient under another layout is brought to the parameter's; plain tensors are scalars or full-size on a replicated
-    parameter.
+    A gradient under another layout is brought to the parameter's; plain tensors are scalars, or full-size where the
+    parameter is replicated.
 
     Raises:
         LayoutError: the optimizer's state is laid out otherwise.
@@ -59,7 +81,9 @@ def run(func: Any, name: str, args: Any, kwargs: dict[str, Any], real: Any) -> A
             if native.is_dtensor(tensor):
                 return undress(tensor)
             if tensor.shape and tuple(tensor.shape) == owner.shape != owner.local_shape:
-                raise LayoutError(explain(name, "gradient and state", "DTensors, as the parameter is", "a plain tensor"))
+                raise LayoutError(
+                    explain(name, "gradient and state", "DTensors, as the parameter is", "a plain tensor")
+                )
             return tensor
 
         local_args, local_kwargs = replace_tensors((tuple(args), kwargs), plain, native.is_tensor)

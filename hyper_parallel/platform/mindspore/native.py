@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""What a name of the rule book's vocabulary runs on plain tensors: MindSpore's function, or a way round a missing kernel."""
+"""What a name of the rule book runs on plain tensors: MindSpore's function, or a way round a missing kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from hyper_parallel.platform.mindspore.errors import MissingKernelError, missing
 
 _FUNCTIONS: dict[str, Callable[..., Any] | None] = {}
 _SPELLED_OTHERWISE: dict[str, Callable[..., Any]] = {
-    "to": lambda x, dtype=None, **_: x if dtype is None else x.astype(dtype.dtype if isinstance(dtype, Tensor) else dtype),
+    "to": lambda x, dtype=None, **_: (
+        x if dtype is None else x.astype(dtype.dtype if isinstance(dtype, Tensor) else dtype)
+    ),
     "masked_fill": lambda x, mask, value: Tensor.masked_fill(x, mask, value),
     "contiguous": lambda x: x.contiguous(),
     "detach": lambda x: ms.ops.stop_gradient(x),
@@ -43,14 +45,29 @@ _SPELLED_OTHERWISE: dict[str, Callable[..., Any]] = {
 }
 # MindSpore draws seed and offset before the hook sees the call: they are taken from the mesh's first rank.
 RANDOM = frozenset(
-    "RandLikeExt RandnLike RandIntLike FuncDropoutExt DropoutExt Dropout2dExt BernoulliExt MultinomialExt NormalTensorFloat "
-    "NormalFloatTensor NormalTensorTensor UniformExt InplaceUniform InplaceNormal InplaceBernoulliScalar".split()
+    [
+        "RandLikeExt",
+        "RandnLike",
+        "RandIntLike",
+        "FuncDropoutExt",
+        "DropoutExt",
+        "Dropout2dExt",
+        "BernoulliExt",
+        "MultinomialExt",
+        "NormalTensorFloat",
+        "NormalFloatTensor",
+        "NormalTensorTensor",
+        "UniformExt",
+        "InplaceUniform",
+        "InplaceNormal",
+        "InplaceBernoulliScalar",
+    ]
 )
 
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is a tensor of MindSpore, or stands for one while a call is planned."""
-    return isinstance(value, Tensor) or type(value).__name__ == "Standin" and hasattr(value, "_layout")
+    return isinstance(value, Tensor) or (type(value).__name__ == "Standin" and hasattr(value, "_layout"))
 
 
 def is_dtensor(value: Any) -> bool:

@@ -145,15 +145,15 @@ class Described:
         return (self[i] for i in range(self._layout.shape[0]))  # type: ignore[index]
 
     def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())  # type: ignore[attr-defined]
+        return bool((self == value).any())
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec and not self._layout.shape else format(repr(self), spec)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        from hyper_parallel.platform.mindspore.intercept import set_item
+        from hyper_parallel.platform.mindspore.writes import set_item
 
-        set_item(self, index, value)
+        set_item(self, index, value)  # type: ignore[arg-type]
 
     @property
     def data(self) -> Any:
@@ -173,12 +173,12 @@ class Described:
         return Tensor.register_hook(self, hooked(self._layout.grad, hook))
 
     @property
-    def T(self) -> Any:  # noqa: N802
+    def T(self) -> Any:
         """The transpose of all dims."""
         return ms.mint.permute(self, tuple(reversed(range(self._layout.ndim))))
 
     @property
-    def mT(self) -> Any:  # noqa: N802
+    def mT(self) -> Any:
         """The transpose of the last two dims."""
         if self._layout.ndim < 2:
             raise ValueError(explain("mT", "the number of dims", "at least 2", self._layout.ndim))
@@ -194,13 +194,46 @@ def _refuse(name: str, instead: str) -> Any:
 
 
 # These look into the local memory; their answer would be the local part's, without a word.
-LOCAL_ONLY = (
-    "assign_value assign_value_cpp data_ptr flush_from_cache from_numpy get_bytes getitem_index_info inplace_update "
-    "itemset convert_bytes_to_tensor offload offload_file_path pin_memory set_ set_device_address setitem_index_info "
-    "storage storage_offset to_coo to_csr to_dlpack untyped_storage _data_ptr _item _tolist _getitem _setitem is_pinned "
-    "data_sync move_to slogdet unique_with_pad value cauchy _numpy_non_blocking _update_data _offload "
-    "_shared_host_memory_with_device_"
-).split()
+LOCAL_ONLY = [
+    "assign_value",
+    "assign_value_cpp",
+    "data_ptr",
+    "flush_from_cache",
+    "from_numpy",
+    "get_bytes",
+    "getitem_index_info",
+    "inplace_update",
+    "itemset",
+    "convert_bytes_to_tensor",
+    "offload",
+    "offload_file_path",
+    "pin_memory",
+    "set_",
+    "set_device_address",
+    "setitem_index_info",
+    "storage",
+    "storage_offset",
+    "to_coo",
+    "to_csr",
+    "to_dlpack",
+    "untyped_storage",
+    "_data_ptr",
+    "_item",
+    "_tolist",
+    "_getitem",
+    "_setitem",
+    "is_pinned",
+    "data_sync",
+    "move_to",
+    "slogdet",
+    "unique_with_pad",
+    "value",
+    "cauchy",
+    "_numpy_non_blocking",
+    "_update_data",
+    "_offload",
+    "_shared_host_memory_with_device_",
+]
 for _name in LOCAL_ONLY:
     if hasattr(Tensor, _name):
         setattr(Described, _name, _refuse(_name, "to_local() or full_tensor()"))

@@ -69,7 +69,7 @@ def _arg(name: str) -> Func:
         if dim is None:
             index = find(mint.reshape(x, (-1,)), 0, False)
             return mint.reshape(index, (1,) * x.ndim) if keepdim else index
-        return find(x, dim, keepdim)  # type: ignore[no-any-return]
+        return find(x, dim, keepdim)
 
     return arg
 
@@ -108,7 +108,11 @@ def _like(value: float) -> Func:
 def _full_like(x: Tensor, fill_value: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     kind = dtype or x.dtype
     base = ops.zeros(tuple(x.shape), ms.float32)
-    return (base + float(fill_value)).astype(kind) if not isinstance(fill_value, complex) else base.astype(kind) + fill_value
+    return (
+        (base + float(fill_value)).astype(kind)
+        if not isinstance(fill_value, complex)
+        else base.astype(kind) + fill_value
+    )
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
@@ -270,7 +274,7 @@ def _cummin(x: Tensor, dim: int) -> Any:
     return values, index.astype(ms.int64)
 
 
-def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:  # noqa: A002
+def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     values = x.asnumpy()
     low, high = (min, max) if min != max else (float(values.min()), float(values.max()))
     if low == high:
@@ -295,7 +299,20 @@ def _erfinv_refused(x: Tensor) -> Tensor:
     raise MissingKernelError.of("erfinv", "Erfinv (its CPU kernel gives wrong values)")
 
 
-_SAME = "acosh asin asinh atan atan2 log2 log10 logaddexp logaddexp2 bitwise_or bitwise_xor cross".split()
+_SAME = [
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "bitwise_or",
+    "bitwise_xor",
+    "cross",
+]
 _SAME += ["acos"]
 ROUTES: dict[str, Func] = {
     **{name: _plain(name) for name in _SAME},
@@ -348,7 +365,14 @@ ROUTES: dict[str, Func] = {
     "erfinv": _erfinv_refused,
     **routes_nn.ROUTES,
 }
-_ALIASES = {"arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2"}
+_ALIASES = {
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+}
 ROUTES.update({alias: ROUTES[name] for alias, name in _ALIASES.items()})
 ROUTES["inverse"] = ROUTES["linalg_inv"]
 COMPOSED: dict[str, Func] = {

@@ -178,7 +178,11 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> T
         dim = input.ndim - 1 - place
         front, back = pad[2 * place], pad[2 * place + 1]
         start, size = max(-front, 0), input.shape[dim] + min(front, 0) + min(back, 0)
-        pieces = [_filled(input, dim, front, value), mint.narrow(input, dim, start, size), _filled(input, dim, back, value)]
+        pieces = [
+            _filled(input, dim, front, value),
+            mint.narrow(input, dim, start, size),
+            _filled(input, dim, back, value),
+        ]
         input = mint.cat([p for p in pieces if p.shape[dim]], dim)
     return input
 
@@ -219,14 +223,34 @@ def cross_entropy(
         if reduction == "mean":
             return mint.div(mint.sum(values), max(math.prod(input.shape) // classes, 1))
         return reduced(values, reduction)
+    return _of_classes(logs, target, scale, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    """Negative log-likelihood of class numbers."""
+    dim = 0 if input.ndim == 1 else 1
+    wide = tuple(n if d == dim else 1 for d, n in enumerate(input.shape))
+    scale = None if weight is None else mint.reshape(weight, wide)
+    return _of_classes(input, target, scale, ignore_index, reduction, 0.0)
+
+
+def _of_classes(
+    logs: Tensor, target: Tensor, scale: Any, ignore_index: int, reduction: str, smoothing: float
+) -> Tensor:
+    """The loss of class numbers from log-probabilities; `scale` is the classes' weight in the shape of one position."""
+    dim = 0 if logs.ndim == 1 else 1
+    classes = logs.shape[dim]
+    wide = tuple(classes if d == dim else 1 for d in range(logs.ndim))
     kept = mint.ne(target, ignore_index)
-    chosen = mint.eq(mint.unsqueeze(target, dim), mint.reshape(Tensor(np.arange(classes)), wide)).astype(input.dtype)
+    chosen = mint.eq(mint.unsqueeze(target, dim), mint.reshape(Tensor(np.arange(classes)), wide)).astype(logs.dtype)
     weights = chosen if scale is None else mint.mul(chosen, scale)
     values = mint.neg(mint.sum(mint.mul(logs, weights), dim))
-    if label_smoothing:
+    if smoothing:
         smooth = mint.neg(mint.sum(logs if scale is None else mint.mul(logs, scale), dim))
-        values = mint.add(mint.mul(values, 1 - label_smoothing), mint.mul(smooth, label_smoothing / classes))
-    flags = kept.astype(input.dtype)
+        values = mint.add(mint.mul(values, 1 - smoothing), mint.mul(smooth, smoothing / classes))
+    flags = kept.astype(logs.dtype)
     values = mint.mul(values, flags)
     if reduction == "mean":
         return mint.div(mint.sum(values), mint.sum(mint.mul(mint.sum(weights, dim), flags)))
@@ -309,6 +333,7 @@ ROUTES: dict[str, Callable[..., Any]] = {
     "log_softmax": log_softmax,
     "logsigmoid": logsigmoid,
     "mse_loss": mse_loss,
+    "nll_loss": nll_loss,
     "normalize": normalize,
     "one_hot": one_hot,
     "pad": pad,

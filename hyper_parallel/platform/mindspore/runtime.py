@@ -39,10 +39,10 @@ _STATE = {"up": False, "ready": False}
 
 
 def ready() -> None:
-    """Once per process, before the first DTensor: PyNative mode is checked and errors are made to come at their own call.
+    """Once per process, before the first DTensor: check for PyNative mode, make errors come at their own call.
 
-    MindSpore queues operators by default and reports a failing one at a later call, under another operator's name; on the
-    CPU the queue is slower than launching at once wherever results are read.
+    MindSpore queues operators by default and reports a failing one at a later call, under another name; on the CPU
+    the queue is slower than launching at once wherever results are read.
 
     Raises:
         NotImplementedError: MindSpore is in graph mode.
@@ -103,7 +103,9 @@ def start(device_type: str, size: int) -> None:
         )
     else:
         raise RuntimeError(
-            explain("init_device_mesh", "the job", f"started with {size} ranks (msrun, or RANK and WORLD_SIZE set)", "one")
+            explain(
+                "init_device_mesh", "the job", f"started with {size} ranks (msrun, or RANK and WORLD_SIZE set)", "one"
+            )
         )
     _STATE["up"] = True
 

@@ -19,8 +19,9 @@
     SumExt: sum(input, dim, keepdim, *, dtype)
 
 Positional arguments get these names in this order; those after `*` are handed on as keywords. `name=@attribute` is read
-from an old-style primitive's attributes. Values are translated too: a dtype's number into the dtype, the number of a loss's
-reduction into its word; a name with a leading `-` is left out. `=> first of 3` says that the primitive returns three results, of which callers use the first.
+from an old-style primitive's attributes; a name with a leading `-` is left out. `=> first of 3` says that the primitive
+returns three results, of which callers use the first. Values are translated too: a dtype's number into the dtype, the
+number of a loss's reduction into its word.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Entry:
     attributes: tuple[tuple[str, str], ...]
     results: int = 1
 
-    def translate(self, primitive: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+    def translate(
+        self, primitive: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any]] | None:
         """(args, kwargs) in the rule book's words; None where they do not fit."""
         if len(args) > 1 and len(self.positional) == 2 and self.positional[1].startswith("*"):
             args = (args[0], _flat(args[1:]))
@@ -70,7 +73,9 @@ class Entry:
             if name not in given:
                 break
             front.append(given.pop(name))
-        kept = {n: v for n, v in given.items() if not n.startswith("-") and not (v is None and n in {"dtype", "generator"})}
+        kept = {
+            n: v for n, v in given.items() if not n.startswith("-") and not (v is None and n in {"dtype", "generator"})
+        }
         return tuple(front), kept
 
 
@@ -100,16 +105,14 @@ def entries() -> dict[str, Entry]:
 
 
 @cache
-def simple() -> dict[str, str]:
-    """Primitives of at most two positional parameters that need no translation: their names in the rule book."""
+def simple() -> dict[str, tuple[str, int]]:
+    """Primitives of at most two positional parameters that need no translation: (name, parameters)."""
     found = {}
     for primitive, entry in entries().items():
-        plain = entry.positional and not any(name.startswith("*") for name in entry.positional)
-        written = entry.name.endswith("_") or entry.attributes or entry.results > 1
-        if plain and not written and len(entry.positional) == 2 and "dtype" not in entry.positional:
-            found[primitive] = entry.name
-        elif plain and not written and entry.positional == ("input",):
-            found[primitive] = entry.name
+        names = entry.positional
+        special = entry.name.endswith("_") or entry.attributes or entry.results > 1
+        if not special and len(names) in (1, 2) and "dtype" not in names and not any(n.startswith("*") for n in names):
+            found[primitive] = (entry.name, len(names))
     return found
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from mindspore import Tensor
 from mindspore.common._grad_function import _Function
+from numpy.typing import NDArray
 
 from hyper_parallel.ops.windows import Interval, Piece, Windows, pieces, width
 from hyper_parallel.platform.mindspore import adjoint, wire
@@ -105,11 +106,11 @@ def place_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wind
     return _run(_Place, _place, x, (mesh, axis, dim, holds, tuple(window)))
 
 
-def _move(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> np.ndarray:
+def _move(x: NDArray[Any], mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> NDArray[Any]:
     me = mesh.own_coordinate()[axis]
     plan = pieces(holds, wants)
     own = [p for p in plan if p.target == me]
-    came: list[np.ndarray] = []
+    came: list[NDArray[Any]] = []
     if _communicates(plan):
         sends = [_glue(x, dim, _cut(x, dim, plan, me, rank, back=False)) for rank in range(len(holds))]
         sizes = [sum(p.length for p in own if p.source == rank != me) for rank in range(len(holds))]
@@ -125,11 +126,11 @@ def _move(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, wants: 
     return _glue(x, dim, parts)
 
 
-def _add(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> np.ndarray:
+def _add(x: NDArray[Any], mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> NDArray[Any]:
     me = mesh.own_coordinate()[axis]
     plan = pieces(holds, wants)
     out = np.zeros(_sized(x, dim, width(holds[me])), x.dtype)
-    came: list[np.ndarray] = []
+    came: list[NDArray[Any]] = []
     if _communicates(plan):
         sends = [_glue(x, dim, _cut(x, dim, plan, me, rank, back=True)) for rank in range(len(holds))]
         sizes = [sum(p.length for p in plan if p.source == me and p.target == rank != me) for rank in range(len(holds))]
@@ -147,11 +148,15 @@ def _add(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, wants: W
     return out
 
 
-def _fetch(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, window: tuple[Interval, ...]) -> np.ndarray:
+def _fetch(
+    x: NDArray[Any], mesh: Any, axis: int, dim: int, holds: Windows, window: tuple[Interval, ...]
+) -> NDArray[Any]:
     return _move(x, mesh, axis, dim, holds, (window,) * len(holds))
 
 
-def _place(x: np.ndarray, mesh: Any, axis: int, dim: int, holds: Windows, window: tuple[Interval, ...]) -> np.ndarray:
+def _place(
+    x: NDArray[Any], mesh: Any, axis: int, dim: int, holds: Windows, window: tuple[Interval, ...]
+) -> NDArray[Any]:
     me = mesh.own_coordinate()[axis]
     out = np.zeros(_sized(x, dim, width(holds[me])), x.dtype)
     for p in pieces(holds, (window,)):
@@ -164,7 +169,7 @@ def _communicates(plan: Sequence[Piece]) -> bool:
     return any(p.source != p.target for p in plan)
 
 
-def _cut(x: np.ndarray, dim: int, plan: Sequence[Piece], me: int, rank: int, back: bool) -> list[np.ndarray]:
+def _cut(x: NDArray[Any], dim: int, plan: Sequence[Piece], me: int, rank: int, back: bool) -> list[NDArray[Any]]:
     """What this rank sends to another one, in the order of the plan; `back`: from wanter to holder."""
     if rank == me:
         return []
@@ -173,13 +178,13 @@ def _cut(x: np.ndarray, dim: int, plan: Sequence[Piece], me: int, rank: int, bac
     return [_range(x, dim, p.source_at, p.length) for p in plan if p.source == me and p.target == rank]
 
 
-def _range(x: np.ndarray, dim: int, start: int, length: int) -> np.ndarray:
+def _range(x: NDArray[Any], dim: int, start: int, length: int) -> NDArray[Any]:
     return x[(slice(None),) * dim + (slice(start, start + length),)]
 
 
-def _glue(x: np.ndarray, dim: int, parts: Sequence[np.ndarray]) -> np.ndarray:
+def _glue(x: NDArray[Any], dim: int, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts, dim) if parts else np.zeros(_sized(x, dim, 0), x.dtype)
 
 
-def _sized(x: np.ndarray, dim: int, size: int) -> list[int]:
+def _sized(x: NDArray[Any], dim: int, size: int) -> list[int]:
     return [size if d == dim else n for d, n in enumerate(x.shape)]

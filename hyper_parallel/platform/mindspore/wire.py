@@ -34,13 +34,14 @@ import mindspore as ms
 import mindspore.mint.distributed as dist
 import numpy as np
 from mindspore import Tensor, mint
+from numpy.typing import NDArray
 
 from hyper_parallel import report
 from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.platform.mindspore import gloo, runtime
 
 _NATIVE_REDUCE = frozenset({ms.float16, ms.bfloat16, ms.float32, ms.int8, ms.int32, ms.int64})
-_REDUCE_BY = {"sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply}
+_REDUCE_BY: dict[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply}
 
 
 def ways(collective: str, dtype: Any) -> str:
@@ -59,12 +60,12 @@ def group_of(mesh: DeviceMesh, axis: int) -> str:
     return runtime.group_of(mesh.ranks_along(axis))
 
 
-def to_host(x: Tensor) -> np.ndarray:
+def to_host(x: Tensor) -> NDArray[Any]:
     """The values as a numpy array; bfloat16, which numpy lacks, as float32 (exact)."""
     return np.asarray(x.float().asnumpy() if x.dtype == ms.bfloat16 else x.asnumpy())
 
 
-def from_host(values: np.ndarray, dtype: Any) -> Tensor:
+def from_host(values: NDArray[Any], dtype: Any) -> Tensor:
     """A plain tensor of a numpy array."""
     out = Tensor(np.array(values, order="C"))
     return out if out.dtype == dtype else out.astype(dtype)
@@ -183,21 +184,23 @@ def copy_of(x: Tensor) -> Tensor:
 
 def nbytes(x: Tensor) -> int:
     """Size of a tensor in bytes."""
-    return math.prod(x.shape) * int(x.itemsize)
+    return int(math.prod(x.shape)) * int(x.itemsize)
 
 
-def _reduce(terms: Sequence[np.ndarray], op: str) -> np.ndarray:
+def _reduce(terms: Sequence[NDArray[Any]], op: str) -> NDArray[Any]:
     total = np.array(terms[0])
     for term in terms[1:]:
-        total = _REDUCE_BY[op](total, term, dtype=total.dtype) if total.dtype != np.bool_ else _reduce_bool(total, term, op)
+        total = (
+            _REDUCE_BY[op](total, term, dtype=total.dtype) if total.dtype != np.bool_ else _reduce_bool(total, term, op)
+        )
     return total
 
 
-def _reduce_bool(a: np.ndarray, b: np.ndarray, op: str) -> np.ndarray:
+def _reduce_bool(a: NDArray[Any], b: NDArray[Any], op: str) -> NDArray[Any]:
     return np.logical_or(a, b) if op in {"sum", "max"} else np.logical_and(a, b)
 
 
-def _gather_host(own: np.ndarray, mesh: DeviceMesh, axis: int) -> list[np.ndarray]:
+def _gather_host(own: NDArray[Any], mesh: DeviceMesh, axis: int) -> list[NDArray[Any]]:
     """Every rank's array (equal shapes and dtypes), by bytes."""
     peers = mesh.mesh_shape[axis]
     if peers == 1 or own.size == 0:
@@ -210,8 +213,8 @@ def _gather_host(own: np.ndarray, mesh: DeviceMesh, axis: int) -> list[np.ndarra
 
 
 def _exchange_host(
-    parts: Sequence[np.ndarray], shapes: Sequence[Sequence[int]], mesh: DeviceMesh, axis: int
-) -> list[np.ndarray]:
+    parts: Sequence[NDArray[Any]], shapes: Sequence[Sequence[int]], mesh: DeviceMesh, axis: int
+) -> list[NDArray[Any]]:
     dtype, me = parts[0].dtype, mesh.own_coordinate()[axis]
     counts = [math.prod(shape) * dtype.itemsize for shape in shapes]
     report.sent("all_to_all", sum(part.nbytes for i, part in enumerate(parts) if i != me))
@@ -223,8 +226,8 @@ def _exchange_host(
 
 
 def _exchange_by_gather(
-    parts: Sequence[np.ndarray], shapes: Sequence[Sequence[int]], mesh: DeviceMesh, axis: int
-) -> list[np.ndarray]:
+    parts: Sequence[NDArray[Any]], shapes: Sequence[Sequence[int]], mesh: DeviceMesh, axis: int
+) -> list[NDArray[Any]]:
     """Every rank gets every part and keeps its own ones; for installations without PyTorch."""
     peers, me, dtype = mesh.mesh_shape[axis], mesh.own_coordinate()[axis], parts[0].dtype
     sizes = np.array([part.size for part in parts], np.int64)

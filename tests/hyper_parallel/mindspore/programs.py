@@ -20,6 +20,7 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
+import pytest
 from mindspore import Tensor, mint, nn
 
 import hyper_parallel as hp
@@ -63,7 +64,7 @@ def collectives(shape: tuple[int, ...]) -> int:
             expected = _values(own) if dtype == ms.bool_ else _values(own) * peers
             assert (_values(scattered) == expected).all(), (dtype, scattered)
             table = Tensor(np.arange(peers * 3) % 2).reshape(3, peers)[:, me : me + 1].astype(dtype)
-            cut = [chunk for chunk in (2, 1, 0, 0)[:peers]] if peers < 3 else [1] * peers
+            cut = list((2, 1, 0, 0)[:peers]) if peers < 3 else [1] * peers
             if sum(cut) == 3:
                 moved = wire.all_to_all(table, mesh, axis, 0, cut, 1, [1] * peers)
                 start = sum(cut[:me])
@@ -183,12 +184,9 @@ def _strictly(run: Any) -> None:
 
 
 def _expect(kind: type[BaseException], part: str, run: Any) -> None:
-    try:
+    with pytest.raises(kind) as caught:
         run()
-    except kind as error:
-        assert part in str(error), str(error)
-        return
-    raise AssertionError(f"expected {kind.__name__} with {part!r}")
+    assert part in str(caught.value), str(caught.value)
 
 
 def optimizer_steps(name: str) -> list[float]:

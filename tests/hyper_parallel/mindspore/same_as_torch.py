@@ -57,9 +57,10 @@ def twins() -> list[Twin]:
         Twin("sort", lambda x: torch.sort(x, 0), lambda x: mint.sort(x, dim=0), ((5, 7),)),
         Twin("matmul", torch.matmul, mint.matmul, ((5, 7), (7, 3))),
         Twin("softmax", lambda x: theirs.softmax(x, -1), lambda x: ours.softmax(x, dim=-1), ((5, 7),)),
-        Twin("embedding", lambda w, i: theirs.embedding(i, w), lambda w, i: ours.embedding(i, w), ((9, 4),), ((3, 5),), 9),
-        Twin("layer_norm", lambda x, w, b: theirs.layer_norm(x, (7,), w, b), lambda x, w, b: ours.layer_norm(x, (7,), w, b),
-             ((5, 7), (7,), (7,))),
+        Twin("embedding", lambda w, i: theirs.embedding(i, w), lambda w, i: ours.embedding(i, w), ((9, 4),), ((3, 5),),
+             9),
+        Twin("layer_norm", lambda x, w, b: theirs.layer_norm(x, (7,), w, b),
+             lambda x, w, b: ours.layer_norm(x, (7,), w, b), ((5, 7), (7,), (7,))),
         Twin("cross_entropy", theirs.cross_entropy, ours.cross_entropy, ((5, 7),), ((5,),), 7),
         Twin("attention", theirs.scaled_dot_product_attention, attention, ((3, 5, 4),) * 3),
     ]  # fmt: skip

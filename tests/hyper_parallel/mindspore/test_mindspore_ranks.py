@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""MindSpore's DTensors on real ranks: collectives, gradients, writes, errors, optimizers, cells, both backends at once."""
+"""MindSpore's DTensors on real ranks: collectives, gradients, writes, errors, optimizers, cells, both backends."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ def planned(backend: str, name: str, sample: Sample, layouts: list[Layout]) -> A
         layout = next(stream)
         if backend == "torch":
             local = torch.zeros(layout.local_shape, dtype=tensor.dtype)
-            return hp.get_platform("torch").dtensor.from_local(local, layout.mesh, layout.placements, shape=layout.shape)
+            return hp.get_platform("torch").dtensor.from_local(
+                local, layout.mesh, layout.placements, shape=layout.shape
+            )
         return Standin(Tensor(0.0, ms.float32), layout)
 
     call = sample if backend == "torch" else translate(sample)
