@@ -82,7 +82,7 @@ def _caller(name: str, plain: Sample) -> Callable[..., Any] | None:
         if missing_kernel(error) is None:
             return None
     spelled = {"linalg.": "linalg_"}.get(name.rpartition(".")[0] + ".", "") + name.rpartition(".")[2]
-    return lambda *args, **kwargs: native.call_plain(spelled, args, kwargs)
+    return entries.in_sample_order(name, lambda *args, **kwargs: native.call_plain(spelled, args, kwargs))
 
 
 def _gradients(call: Callable[..., Any], sample: Sample, make: Callable[[Any], Any]) -> list[Any]:

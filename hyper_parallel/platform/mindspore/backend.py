@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -69,6 +69,10 @@ class MindSporePlatform(LineKernels, Kernels):
     def alias(self, tensor: Tensor) -> Tensor:
         """Another object of the same memory and history (of parameters, known by their object, an identity)."""
         return mint.mul(tensor, 1) if isinstance(tensor, ms.Parameter) else as_kind(Tensor, tensor)
+
+    def remember(self, tensor: Tensor, target: Layout, make: Callable[[], Tensor]) -> Tensor:
+        """What `make` returns: local tensors are objects of one call here, so nothing is kept between calls."""
+        return make()
 
     def copy_into(self, target: Tensor, source: Tensor) -> None:
         """Overwrite a plain tensor."""

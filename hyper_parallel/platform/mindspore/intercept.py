@@ -270,9 +270,9 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = str(func.name)
     if not kwargs and len(args) < 3:
         known = vocabulary.simple().get(name)
-        if known is not None and len(args) <= known[1]:
-            if all(type(a) is DTensor or type(a) in _SCALARS for a in args):
-                return call(known[0], args, kwargs)
+        fits = known is not None and len(args) <= known[1]
+        if fits and all(type(a) is DTensor or type(a) in _SCALARS for a in args):
+            return call(known[0], args, kwargs)  # type: ignore[index]
     primitive, real = func, args
     if len(args) == 3 and args[1] == name and isinstance(args[2], tuple):
         primitive, real = args[0], args[2]

@@ -49,14 +49,14 @@ def both() -> list[str]:
 
 
 def samples_of(name: str) -> Iterator[Sample]:
-    """Up to three of OpInfo's samples."""
+    """Up to two of OpInfo's samples."""
     for op in _op_db():
         if op.name in {s.format(name) for s in SPELLINGS}:
             dtype = torch.float32 if torch.float32 in op.supported_dtypes("cpu") else torch.int64
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=False)):
-                    if number == 3:
+                    if number == 2:
                         break
                     yield Sample((sample.input, *sample.args), dict(sample.kwargs))
             return
@@ -93,7 +93,7 @@ def planned(backend: str, name: str, sample: Sample, layouts: list[Layout]) -> A
 
 
 @pytest.mark.parametrize("name", both())
-@pytest.mark.parametrize(("shape", "rank"), [((2,), 1), ((2, 2), 2), ((3,), 0)])
+@pytest.mark.parametrize(("shape", "rank"), [((3,), 1), ((2, 2), 2)])
 def test_both_backends_plan_the_same(name: str, shape: tuple[int, ...], rank: int) -> None:
     mesh = hp.init_device_mesh("cpu", shape, init_backend=False, rank=rank)
     compared = 0
