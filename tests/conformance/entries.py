@@ -123,8 +123,15 @@ def samples(op: Any) -> Iterator[Sample]:
     """The first few samples of an entry for CPU float32."""
     torch.manual_seed(0)
     random.seed(0)
-    found = op.sample_inputs("cpu", torch.float32, requires_grad=False)
-    for sample in itertools.islice(found, MAX_SAMPLES):
+    found = iter(op.sample_inputs("cpu", torch.float32, requires_grad=False))
+    for _ in range(MAX_SAMPLES):
+        try:
+            sample = next(found)
+        except (
+            StopIteration,
+            IndexError,
+        ):  # some generators mix the size constants with literals and trip over even ones
+            return
         yield Sample((sample.input, *sample.args), dict(sample.kwargs))
 
 
