@@ -49,6 +49,7 @@ _NEVER = object()
 _SCALARS = frozenset({int, float, bool, complex})
 _COMPARED = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _STATE: dict[str, Any] = {}
+_NO_KWARGS: dict[str, Any] = {}
 _ENTRIES: dict[str, Entry] = {}
 
 
@@ -277,11 +278,9 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if len(args) == 3 and args[1] == name and isinstance(args[2], tuple):
         primitive, real = args[0], args[2]
     if name == "BatchNormExt" and len(real) > 5 and real[5]:
-        for statistic in real[3:5]:
-            if native.is_dtensor(statistic) and not statistic._layout.is_replicated:
-                raise LayoutError(
-                    explain("batch_norm", "running statistics in training", "replicated", statistic._layout)
-                )
+        cut = [i for i in (3, 4) if native.is_dtensor(real[i]) and not real[i]._layout.is_replicated]
+        if cut:
+            return _with_whole(func, args, cut)
     if name in local.SAME_EVERYWHERE:
         return local.run(func, name, args, kwargs, real)
     entry = vocabulary.entries().get(name)
@@ -297,6 +296,17 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return _untranslated(func, name, args, kwargs)
     out = call(entry.name, words, named)
     return out if entry.results == 1 else (out, *(None,) * (entry.results - 1))
+
+
+def _with_whole(func: Any, args: Any, written: Sequence[int]) -> Any:
+    """A call that writes to some arguments, on replicated copies of those; the new values go back to their owners."""
+    from hyper_parallel.platform.mindspore.writes import write_into
+
+    copies = {i: args[i].redistribute(args[i]._layout.mesh) for i in written}
+    out = on_primitive(func, tuple(copies.get(i, a) for i, a in enumerate(args)), _NO_KWARGS)
+    for i, copy in copies.items():
+        write_into(args[i], copy, str(func.name))
+    return out
 
 
 def _untranslated(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:

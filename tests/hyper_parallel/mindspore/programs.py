@@ -144,6 +144,21 @@ def in_place_and_views() -> bool:
     return bool(np.array_equal(d.asnumpy()[1:4], full[1:4] + 1))
 
 
+def running_statistics() -> bool:
+    """Training-mode batch norm updates running statistics that are cut, as it updates whole ones."""
+    mesh = _mesh((2,))
+    data = np.sin(np.arange(4 * 3 * 5)).astype(np.float32).reshape(4, 3, 5)
+    flat = data.transpose(1, 0, 2).reshape(3, -1)
+    mean, spread = 0.3 * flat.mean(1), 0.7 + 0.3 * flat.var(1, ddof=1)
+    for place in (hp.Replicate(), hp.Shard(0)):
+        stats = [hp.distribute_tensor(Tensor(np.full(3, v, np.float32)), mesh, [place]) for v in (0.0, 1.0)]
+        x = hp.distribute_tensor(Tensor(data), mesh, [hp.Shard(0)])
+        functional.batch_norm(x, *stats, training=True, momentum=0.3)
+        assert np.allclose(stats[0].asnumpy(), mean, atol=1e-5), (place, stats[0].asnumpy(), mean)
+        assert np.allclose(stats[1].asnumpy(), spread, atol=1e-5), (place, stats[1].asnumpy(), spread)
+    return True
+
+
 def gradient_through_writes() -> list[Any]:
     """The gradient of a tensor that was written in place."""
     mesh = _mesh((2,))

@@ -57,6 +57,10 @@ def test_writes_reach_the_tensor(two_ranks: MindSporePool) -> None:
     assert run(two_ranks, "in_place_and_views") == (True, True)
 
 
+def test_running_statistics_are_updated(two_ranks: MindSporePool) -> None:
+    assert run(two_ranks, "running_statistics") == (True, True)
+
+
 def test_gradient_through_writes(two_ranks: MindSporePool) -> None:
     assert run(two_ranks, "gradient_through_writes") == ([4.0, 8.0, 12.0],) * 2
 
