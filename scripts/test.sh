@@ -10,4 +10,8 @@ if [ "$#" -eq 0 ]; then
   ruff format --check .
   mypy bot hyper_parallel
 fi
+if [ "$#" -eq 0 ]; then
+  # Two at a time: most tests wait for processes of their own.
+  exec pytest -n 2
+fi
 exec pytest "$@"
