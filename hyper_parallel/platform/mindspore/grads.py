@@ -44,7 +44,20 @@ def install() -> None:
         return
     executor.grad = _grad(executor.grad)
     base._pynative_func_grad_forward = _forward(base._pynative_func_grad_forward)
+    Tensor.__init__ = _from_data(Tensor.__init__)
     api._JitExecutor.__call__ = _compiled(api._JitExecutor.__call__)
+
+
+def _from_data(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`Tensor(d)` would copy the own part without a word: it is the full tensor, as `Tensor` of a plain one is."""
+
+    @functools.wraps(original)
+    def init(self: Any, input_data: Any = None, *args: Any, **kwargs: Any) -> None:
+        if native.is_dtensor(input_data):
+            input_data = input_data.full_tensor()
+        original(self, input_data, *args, **kwargs)
+
+    return init
 
 
 def _grad(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -113,7 +113,7 @@ class Entry:
                 if count == 1:
                     out = self.func(local_first)  # type: ignore[misc]
                 else:
-                    out = self.func(local_first, as_kind(Tensor, second) if kind is DTensor else second)  # type: ignore[misc]
+                    out = self._native()(local_first, as_kind(Tensor, second) if kind is DTensor else second)
                 if type(out) is Tensor:
                     out.__class__ = DTensor
                     out._layout = plan.out
@@ -145,7 +145,7 @@ class Entry:
         try:
             with Undressed() as undress:
                 if plan.quick is True:
-                    out = self.func(*_locals(args, undress), **kwargs_locals(kwargs, undress))
+                    out = self._native()(*_locals(args, undress), **kwargs_locals(kwargs, undress))
                     return as_dtensor(own_object(out), plan.out)  # type: ignore[arg-type]
                 local_args = _locals(args, undress)
                 return engine().run(plan, self._native(), local_args, kwargs_locals(kwargs, undress))
@@ -259,11 +259,17 @@ def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     entry = _ENTRIES.get(name)
     if entry is None:
         entry = _ENTRIES[name] = Entry(name)
+    if name == "__getitem__" and _by_mask(args[1]):  # its size is known only from the values
+        return run_replicated(name, entry._native(), args, kwargs, mesh_of(name, args, kwargs))
     if args and type(args[-1]) is DTensor:
         return entry.run(args, kwargs)
     if len(args) == 2 and name in _COMPARED and not (isinstance(args[1], Tensor) or type(args[1]) in _SCALARS):
         return getattr(as_kind(Tensor, args[0]), name)(args[1])  # `x == None` and the like: MindSpore's own answer
     return entry.run(args, kwargs)
+
+
+def _by_mask(index: Any) -> bool:
+    return any(tensor.dtype == ms.bool_ for _, tensor in find_tensors((index,), {}, native.is_tensor))
 
 
 def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ import mindspore as ms
 from mindspore import Tensor, mint
 
 from hyper_parallel.platform.mindspore import runtime
+from hyper_parallel.platform.mindspore.dtensor import DTensor
 from hyper_parallel.platform.mindspore.errors import MissingKernelError, missing_kernel
 
 _FUNCTIONS: dict[str, Callable[..., Any] | None] = {}
@@ -72,7 +73,7 @@ def is_tensor(value: Any) -> bool:
 
 def is_dtensor(value: Any) -> bool:
     """Whether a value is a DTensor of this backend."""
-    return isinstance(value, Tensor) and hasattr(value, "_layout")
+    return isinstance(value, DTensor)
 
 
 def is_parameter(value: Any) -> bool:

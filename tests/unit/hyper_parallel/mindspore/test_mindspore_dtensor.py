@@ -178,6 +178,15 @@ def test_memory_of_the_part_is_not_shown(mesh: Any) -> None:
         d.data_ptr()
 
 
+def test_plain_tensors_and_masks_mean_the_whole(mesh: Any, two: Any) -> None:
+    d = cut(mesh, np.arange(6, dtype=np.float32).reshape(2, 3), hp.Shard(0))
+    assert Tensor(d).asnumpy().tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert d[d > 2].asnumpy().tolist() == [3.0, 4.0, 5.0]
+    part = module.as_dtensor(Tensor(np.zeros((3, 4), np.float32)), Layout(two, (hp.Shard(0),), (6, 4)))
+    with pytest.raises(RuntimeError):  # the other rank is asked, and this mesh was never started
+        Tensor(part)
+
+
 def test_copies(mesh: Any) -> None:
     d = cut(mesh, np.arange(6, dtype=np.float32).reshape(2, 3), hp.Shard(0))
     parameter = hp.distribute_tensor(ms.Parameter(Tensor(np.ones(3, np.float32)), name="w"), mesh, [hp.Shard(0)])
