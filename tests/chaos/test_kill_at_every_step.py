@@ -31,7 +31,7 @@ from bot.config import Settings
 from bot.demo import files
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, World, WorldOptions
 from bot.gate.case import Case, Outcome, Phase
-from bot.runtime import cases
+from bot.runtime import cases, ledger
 from bot.runtime.database import Database
 from bot.sandbox.clock import SystemClock
 from bot.sandbox.gitcode import gitrepo
@@ -45,6 +45,8 @@ QUICK = {
     "bypass_seconds": 0,
 }
 MOST_LIVES = 400
+QUIET_SECONDS = 30.0
+INNER = (":line:", ":resolve:", ":build-3903:summary", ":build-3904:summary")
 KINDS = {"inbox", "loaded", "observed", "decided", "begun", "sent", "done", "created", "acted", "rested"}
 
 
@@ -115,6 +117,8 @@ async def test_killed_at_every_stored_step_the_loop_ends_the_same(tmp_path: Path
         try:
             await _until_listening(port, running)
             number = await _contribute(world, database, running)
+            await _until_ended(database, number, running)
+            await _until_quiet(lives, database, number, running)
             case = await _until_ended(database, number, running)
         finally:
             running.cancel()
@@ -130,6 +134,8 @@ async def test_killed_at_every_stored_step_the_loop_ends_the_same(tmp_path: Path
         )
         assert markers == {"sticky-template": 1, "sticky-summary": 1, "sticky-review": 1, "line-build": 1}
         assert len(notes) == len(commands) + 4
+        line_threads = [t for t in world.forge.threads(REPO, number) if "gatebot:line-build" in t.notes[0].body]
+        assert [thread.resolved for thread in line_threads] == [True]
         history = await gitrepo.commits(world.forge.world.repo(FORK).git_dir, "topic", 10)
         assert [commit.author_name for commit in history[:2]] == [BOT, AUTHOR]
         assert [commit.sha for commit in history[:1]] == [case.commits[0].sha]
@@ -158,7 +164,17 @@ def _check_the_walk(lives: Lives) -> None:
     for kind in ("check-pr", "retest", "repair", "sticky", "line", "review", "resolve"):
         assert any(f":{kind}:" in effect for effect in effects), kind
     for effect in effects:  # each effect was interrupted before it left, before it was entered, and after
-        assert {f"sent {effect}", f"done {effect}", f"acted {effect}"} <= set(points)
+        wanted = {f"sent {effect}"}
+        if ":resolve:" not in effect:
+            wanted.add(f"done {effect}")
+        if not any(part in effect for part in INNER):  # those are no steps of their own but parts of one
+            wanted.add(f"acted {effect}")
+        assert wanted <= set(points), effect
+
+
+def _is_seen_by_itself(effect: dict[str, object]) -> bool:
+    """A thread that an earlier life resolved is seen to be resolved, so nobody plans to resolve it once more."""
+    return effect["kind"] == "resolve_thread"
 
 
 def _with_secrets(settings: Settings) -> str:
@@ -186,6 +202,19 @@ async def _contribute(world: World, database: Database, running: asyncio.Task[No
 
 async def _until_ended(database: Database, number: int, running: asyncio.Task[None]) -> Case:
     return await _until(database, number, running, lambda case: case.outcome is not None)
+
+
+async def _until_quiet(lives: Lives, database: Database, number: int, running: asyncio.Task[None]) -> None:
+    """Hooks about the end still wake the case: wait until no life has died for a while and nothing is left begun."""
+    deaths, since = -1, time.monotonic()
+    while time.monotonic() - since < QUIET_SECONDS:
+        if running.done():
+            running.result()
+        effects = await database.run(lambda c: ledger.of_case(c, f"{REPO}#{number}"))
+        open_effects = [effect for effect in effects if effect["state"] == "started" and not _is_seen_by_itself(effect)]
+        if lives.deaths != deaths or open_effects:
+            deaths, since = lives.deaths, time.monotonic()
+        await asyncio.sleep(0.2)
 
 
 async def _until(database: Database, number: int, running: asyncio.Task[None], holds: Callable[[Case], bool]) -> Case:
