@@ -45,7 +45,8 @@ QUICK = {
     "bypass_seconds": 0,
 }
 MOST_LIVES = 400
-QUIET_SECONDS = 30.0
+QUIET_SECONDS = 20.0
+MOST_QUIET_WAIT = 300.0
 INNER = (":line:", ":resolve:", ":build-3903:summary", ":build-3904:summary")
 KINDS = {"inbox", "loaded", "observed", "decided", "begun", "sent", "done", "created", "acted", "rested"}
 
@@ -146,7 +147,8 @@ async def test_killed_at_every_stored_step_the_loop_ends_the_same(tmp_path: Path
 
 def _check_the_walk(lives: Lives) -> None:
     points = lives.points()
-    assert len(points) == len(set(points)) == lives.deaths
+    assert len(points) == len(set(points))
+    assert lives.deaths <= len(points) <= lives.deaths + 1  # the last life may die while the test is ending it
     kinds = Counter(point.split(" ")[0] for point in points)
     assert set(kinds) >= {
         "inbox",
@@ -207,7 +209,8 @@ async def _until_ended(database: Database, number: int, running: asyncio.Task[No
 async def _until_quiet(lives: Lives, database: Database, number: int, running: asyncio.Task[None]) -> None:
     """Hooks about the end still wake the case: wait until no life has died for a while and nothing is left begun."""
     deaths, since = -1, time.monotonic()
-    while time.monotonic() - since < QUIET_SECONDS:
+    end = since + MOST_QUIET_WAIT
+    while time.monotonic() - since < QUIET_SECONDS and time.monotonic() < end:
         if running.done():
             running.result()
         effects = await database.run(lambda c: ledger.of_case(c, f"{REPO}#{number}"))
