@@ -117,7 +117,8 @@ class _Count(TorchDispatchMode):
                 self._wire.sent += sent
                 self._wire.calls[word] += 1
                 self._wire.by_collective[word] += int(sent)
-        return func(*args, **(kwargs or {}))
+        with torch._C.DisableTorchFunctionSubclass():  # below the API a tensor is its own local part
+            return func(*args, **(kwargs or {}))
 
 
 @contextmanager
