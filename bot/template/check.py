@@ -101,7 +101,8 @@ def _anything_left(places: Body, boxes: list[_BodyBox], number: int, section: Se
 def _check_section(template: Template, places: Body, boxes: list[_BodyBox], number: int) -> list[MissingItem]:
     section = template.sections[number]
     missing: list[MissingItem] = []
-    if section.needs_text and not _has_text(template, places, number):
+    waived = any(box.ticked and box.key == section.waiver for box in boxes)
+    if section.needs_text and not waived and not _has_text(template, places, number):
         reason = "section.empty" if number in places.section_at or not section.title else "section.absent"
         missing.append(MissingItem("section", section.title, "", reason))
     for blank in section.fields:

@@ -106,6 +106,11 @@ _NONE_ALLOWED = re.compile(
     r"(?:write|put|use) [\"“'`]?(?:none|n/a)",
     re.IGNORECASE,
 )
+_WAIVER = re.compile(
+    r"(?:不需要?|无需|无须|不用|不必|不涉及|不适用|免(?:除|于)?|跳过|"
+    r"no need|not (?:needed|required|applicable)|n/?a\b|skip)",
+    re.IGNORECASE,
+)
 _NONE_ANSWER = re.compile(r"(?:^|[:：\s])(?:无|没有|不涉及|不适用|n/?a|none)(?:\W|$|关联|相关|issue)", re.IGNORECASE)
 _INSTRUCTION_TITLE = re.compile(
     r"须知|注意事项|提交指南|填写(?:说明|指南|须知)|使用说明|温馨提示|贡献指南|guidelines?$", re.IGNORECASE
@@ -207,6 +212,11 @@ def allows_none(hints: str) -> bool:
 def answers_none(text: str) -> bool:
     """Whether the author says that there is none."""
     return bool(_NONE_ANSWER.search(unicodedata.normalize("NFKC", text)))
+
+
+def is_waiver(text: str) -> bool:
+    """Whether the text of a lone check-box excuses the author from writing ("本条 PR 不需要纳入 Changelog")."""
+    return bool(_WAIVER.search(text)) and not _STATEMENT.search(text) and "说明" not in text
 
 
 def is_instruction_title(title: str) -> bool:

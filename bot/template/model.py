@@ -98,6 +98,7 @@ class Section:
         needs_text: The author must write something of their own here.
         lines: Keys of all template text under the heading, comments too, which is not the author's.
         shown: Keys of the visible lines right under the heading.
+        waiver: Key of a lone check-box that, ticked, stands for the text ("不涉及"); empty when there is none.
     """
 
     title: str
@@ -111,6 +112,7 @@ class Section:
     groups: tuple[Group, ...] = ()
     issue: IssueLink | None = None
     kind: KindLine | None = None
+    waiver: str = ""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from bot.template.marks import (
     is_instruction_title,
     is_optional_hint,
     is_optional_title,
+    is_waiver,
     key_of,
     strip_marks,
 )
@@ -47,6 +48,7 @@ class _Draft:
     level: int
     parent: int
     lines: list[Line] = field(default_factory=list)
+    at: int = -1
 
 
 def parse_template(source: str) -> Template:
@@ -82,7 +84,7 @@ def _outline(lines: list[Line]) -> list[_Draft]:
         while parent > 0 and drafts[parent].level >= heading.level:
             parent = drafts[parent].parent
         rest = Line(heading.rest, hints=line.hints)
-        drafts.append(_Draft(heading.title, heading.level, parent or -1, [rest]))
+        drafts.append(_Draft(heading.title, heading.level, parent or -1, [rest], number))
     if not any(line.text.strip() or line.hints for line in drafts[0].lines) and len(drafts) == 1:
         return []
     return drafts
@@ -119,9 +121,13 @@ def _counts(heading: Heading, styles: set[str], current: _Draft, lines: list[Lin
     if heading.style in ("atx", "html"):
         return True
     if heading.style in ("bold", "bracket"):
-        # "**name：** hint" under a "##" heading, or right below a bold one, is a blank to fill in.
+        # "**name：** hint" under a "##" heading, or right below a bold one, is a blank to fill in; so is each of
+        # several bold names in a row under a "##" heading.
+        under_title = 0 < current.level <= 6
+        if under_title and not heading.rest:
+            return not (_names_blank(lines, number) and _in_row(lines, number))
         below_bold = current.level > 6 and _only_blanks(current) and number > 0 and bool(lines[number - 1].text.strip())
-        return not (heading.rest and (0 < current.level <= 6 or below_bold))
+        return not (heading.rest and (under_title or (below_bold and not _in_row(lines, current.at, below=False))))
     if styles & {"atx", "html"}:
         return False
     if heading.style == "chinese":
@@ -129,6 +135,19 @@ def _counts(heading: Heading, styles: set[str], current: _Draft, lines: list[Lin
     if styles & set(_STRONG):
         return False
     return "chinese" not in styles or (current.level >= CHINESE_LEVEL and _stands_alone(lines, number))
+
+
+def _names_blank(lines: list[Line], number: int) -> bool:
+    """Whether a line has the form ``**name**：`` or ``1. **name**``."""
+    if not 0 <= number < len(lines) or lines[number].code or lines[number].quoted:
+        return False
+    named = field_of(lines[number].text)
+    return named is not None and named.bold
+
+
+def _in_row(lines: list[Line], number: int, *, below: bool = True) -> bool:
+    """Whether the line right above (or below) names a blank too: such lines are of one rank."""
+    return _names_blank(lines, number - 1) or (below and _names_blank(lines, number + 1))
 
 
 def _only_blanks(draft: _Draft) -> bool:
@@ -148,16 +167,19 @@ def _section(draft: _Draft) -> Section:
     parts = read_parts(draft.raw_title, draft.lines)
     hints = [line.text for line in draft.lines if not line.code] + [h for line in draft.lines for h in line.hints]
     optional = is_optional_title(draft.raw_title) or is_instruction_title(draft.raw_title)
+    boxes = [box for group in parts.groups for box in group.boxes]
+    waiver = boxes[0].key if len(boxes) == 1 and parts.prose and is_waiver(boxes[0].text) else ""
     return Section(
         title=strip_marks(draft.raw_title),
         level=draft.level,
         parent=draft.parent,
         optional=optional or (not parts.any and any(is_optional_hint(first) for first in hints if first.strip())),
-        needs_text=not parts.any or any(asks_for_text(text) for text in parts.prose),
+        needs_text=bool(waiver) or not parts.any or any(asks_for_text(text) for text in parts.prose),
         fields=parts.fields,
-        groups=parts.groups,
+        groups=() if waiver else parts.groups,
         issue=parts.issue,
         kind=parts.kind,
+        waiver=waiver,
     )
 
 

@@ -25,7 +25,7 @@ from bot.template.lines import without_code_spans
 
 BOLD_LEVEL, CHINESE_LEVEL, NUMBER_LEVEL = 8, 7, 9
 
-_ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t\u3000]+|(?=[^\s#\d]))(.*?)[ \t]*#*[ \t]*$")
+_ATX = re.compile(r"^ {0,3}(?!#I[A-Z0-9]{4,}\s*$)(#{1,6})(?:[ \t\u3000]+|(?=[^\s#\d]))(.*?)[ \t]*#*[ \t]*$")
 _HTML_HEADING = re.compile(r"^\s*<h([1-6])[^>]*>(.*?)</h\1>\s*$", re.IGNORECASE)
 _BOLD = re.compile(r"^ {0,3}(?:\d{1,2}\s*[.、)）．]\s*)?(\*\*|__)(?=\S)(.+?)\1(.*)$")
 _BRACKET = re.compile(r"^ {0,3}【([^【】]{1,40})】(.*)$")
@@ -44,7 +44,8 @@ _LEAD = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,2}[.)、])\s*)?$")
 _BOLD_FIELD = re.compile(r"^(\*\*|__)(?=\S)(.{1,60}?)\1(.*)$")
 _PLAIN_FIELD = re.compile(r"^`?([^:：。；;!！?？|<>`]{1,40}?)`?\s*([:：])(?!//)\s*(.*)$")
 _FIXES = re.compile(
-    r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?)\b\s*[:：]?\s*(?:issue\s*)?(?:[#＃]|https?://|[<(（\[]|$)|"
+    r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?)\b\s*[:：]?\s*(?:issue\s*)?(?:[#＃]|https?://|"
+    r"[<(（\[][^<>()（）\[\]]{0,20}(?:[#＃]|issue|编号|单号|链接|link|url|https?:)|$)|"
     r"(?:修复|关闭|解决|关联)(?:了|的)?\s*(?:issue|问题单?|缺陷)?\s*[:：]?\s*[#＃])",
     re.IGNORECASE,
 )
