@@ -30,7 +30,7 @@ from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh
-from hyper_parallel.platform.mindspore import local, native, vocabulary
+from hyper_parallel.platform.mindspore import indices, local, native, vocabulary
 from hyper_parallel.platform.mindspore.dtensor import (
     DTensor,
     Undressed,
@@ -259,17 +259,16 @@ def call(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     entry = _ENTRIES.get(name)
     if entry is None:
         entry = _ENTRIES[name] = Entry(name)
-    if name == "__getitem__" and _by_mask(args[1]):  # its size is known only from the values
-        return run_replicated(name, entry._native(), args, kwargs, mesh_of(name, args, kwargs))
+    if name == "__getitem__":
+        index, readable = indices.cleared(args[1])
+        args = (args[0], index)
+        if not readable:
+            return run_replicated(name, entry._native(), args, kwargs, mesh_of(name, args, kwargs))
     if args and type(args[-1]) is DTensor:
         return entry.run(args, kwargs)
     if len(args) == 2 and name in _COMPARED and not (isinstance(args[1], Tensor) or type(args[1]) in _SCALARS):
         return getattr(as_kind(Tensor, args[0]), name)(args[1])  # `x == None` and the like: MindSpore's own answer
     return entry.run(args, kwargs)
-
-
-def _by_mask(index: Any) -> bool:
-    return any(tensor.dtype == ms.bool_ for _, tensor in find_tensors((index,), {}, native.is_tensor))
 
 
 def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -283,6 +282,8 @@ def on_primitive(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     primitive, real = func, args
     if len(args) == 3 and args[1] == name and isinstance(args[2], tuple):
         primitive, real = args[0], args[2]
+    if name == "Select" and type(func).__name__ == "TensorOverloadCall":  # x.where(condition, other) comes as written
+        args = real = (real[1], real[0], *real[2:])
     if name == "BatchNormExt" and len(real) > 5 and real[5]:
         cut = [i for i in (3, 4) if native.is_dtensor(real[i]) and not real[i]._layout.is_replicated]
         if cut:
@@ -316,7 +317,11 @@ def _with_whole(func: Any, args: Any, written: Sequence[int]) -> Any:
 
 
 def _untranslated(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    if name.startswith(("Inplace", "Assign", "Apply", "Scatter")) and name not in {"Scatter", "ScatterAddExt"}:
+    if name.startswith(("Inplace", "Assign", "Apply", "Scatter")) and name not in {
+        "Scatter",
+        "ScatterAddExt",
+        "ScatterValue",
+    }:
         raise NotImplementedError(
             explain(
                 name, "the target of an in-place operator", "a plain tensor (its result is not tracked)", "a DTensor"

@@ -128,6 +128,8 @@ def _index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _take(x: Tensor, index: Tensor) -> Tensor:
+    # A negative position would read rightly and lose its gradient.
+    index = index + x.size * (index < 0).astype(index.dtype)
     return ops.gather(mint.reshape(x, (-1,)), index, 0)
 
 

@@ -124,6 +124,7 @@ CASES = [
     OpCase("index_copy_ops_rows", lambda x, y: x.index_copy(0, at(4, 0), y), (_UNEVEN, InputSpec((2, 7))), _SOME),
     OpCase("index_fill_ops_rows", lambda x: x.index_fill(0, at(4, 0), -1.0), (_UNEVEN,), _SOME),
     OpCase("where_ops_branches", lambda x, y: torch.where(x > 0, x, y), (_UNEVEN, InputSpec((7,))), _ALL),
+    OpCase("where_ops_masks", lambda x, y: (x > 0).where(y > 0, x > y), (_UNEVEN, _UNEVEN), _SOME),
     OpCase("where_ops_method", lambda x, y: x.where(x > y, 2.0), (_UNEVEN, _UNEVEN), _SOME),
     OpCase("index_select_ops_columns", lambda x: x.index_select(0, at(1, 5)), (_EVEN,), ((S1,),),
            out_placements=(S1,), max_bytes=0),
