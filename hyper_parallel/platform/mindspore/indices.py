@@ -38,7 +38,7 @@ def cleared(index: Any) -> tuple[Any, bool]:
 
 
 def _item(item: Any) -> Any:
-    if isinstance(item, bool) or isinstance(item, _SIMPLE):
+    if isinstance(item, _SIMPLE):
         return item
     if isinstance(item, list | range | np.ndarray | np.generic):
         array = np.asarray(item)
