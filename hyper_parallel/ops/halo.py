@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from sys import maxsize
 from typing import Any
 
 from hyper_parallel.errors import LayoutError, explain
@@ -35,7 +36,7 @@ Step = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Reach:
-    """Input positions [start, stop) that a local call sees; those below `first` or outside the input are a constant.
+    """Input positions [start, stop) that a local call sees; those outside [first, last) or the input are a constant.
 
     The local call's first `skip` outputs belong to somebody else, the next ones are the own.
     """
@@ -44,6 +45,7 @@ class Reach:
     stop: int
     skip: int = 0
     first: int = 0
+    last: int = maxsize
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,14 @@ class Padded(Sliding):
     def reach(self, first: int, last: int) -> Reach:
         """See the base class."""
         skip = min(first, -(-self.left // self.stride))
-        needed = max(0, first * self.stride - self.left)
-        stop = min(self.size, (last - 1) * self.stride - self.left + self.least)
-        return Reach((first - skip) * self.stride, stop, skip, needed)
+        begin = max(0, first * self.stride - self.left)
+        end = min(self.size, (last - 1) * self.stride - self.left + self.least)
+        start = (first - skip) * self.stride
+        stop = max(end, min(self.size, start + self.least))
+        if start > 0:  # some operators refuse an input shorter than a window, whatever its padding
+            more = max(0, -((stop - start - self.least) // self.stride))
+            start, skip = start - more * self.stride, skip + more
+        return Reach(start, stop, skip, begin, end)
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,7 @@ def wanted(line: Line, ranks: int) -> Windows:
     result = []
     for first, last in out_chunks(line, ranks):
         reach = line.reach(first, last) if last > first else Reach(0, 0)
-        result.append(clip(max(reach.start, reach.first), reach.stop, 0, line.size))
+        result.append(clip(max(reach.start, reach.first), min(reach.stop, reach.last), 0, line.size))
     return tuple(result)
 
 
