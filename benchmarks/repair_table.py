@@ -65,7 +65,9 @@ class Case:
     refused: str
     files: dict[str, bytes]
     rules: dict[str, bytes]
-    shield: bool = False
+    path: str = ""
+    base: dict[str, bytes] = field(default_factory=dict)
+    pr_files: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -85,14 +87,18 @@ class Verdict:
 class DictTree:
     """The made-up repository."""
 
-    def __init__(self, files: dict[str, bytes]) -> None:
+    def __init__(self, files: dict[str, bytes], base: dict[str, bytes] | None = None) -> None:
         self.files = files
+        self.base = base or {}
 
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
     def grep(self, word: str) -> tuple[str, ...]:
         return tuple(path for path, content in self.files.items() if word.encode() in content)
+
+    def read_base(self, path: str) -> bytes | None:
+        return self.base.get(path)
 
 
 def _expected(data: dict[str, Any], before: bytes, encoding: str) -> bytes | None:
@@ -123,7 +129,7 @@ def load(path: Path) -> Iterable[Case]:
         finding = Finding(
             tool=data["tool"],
             rule=data.get("rule", ""),
-            file=name,
+            file=data.get("reported", name),
             line=data.get("also", {}).get("line", data.get("at", 0)),
             column=data.get("column", 0),
             function=data.get("function", ""),
@@ -138,6 +144,9 @@ def load(path: Path) -> Iterable[Case]:
             refused=data.get("refused", ""),
             files={key: value.encode() for key, value in data.get("files", {}).items()},
             rules=rules,
+            path=name,
+            base={key: value.encode() for key, value in data.get("base", {}).items()},
+            pr_files=tuple(data.get("pr_files", (name,))),
         )
 
 
@@ -145,10 +154,21 @@ def all_cases() -> list[Case]:
     return [case for path in sorted(VIOLATIONS.glob("*.yaml")) for case in load(path)]
 
 
+def tree_of(case: Case) -> DictTree:
+    return DictTree({**case.files, case.path: case.before}, case.base)
+
+
+def found(case: Case, recipe: Recipe) -> Case | Reason:
+    """The case with the file that has to change, where the finding may name another."""
+    if recipe.find is None:
+        return case
+    located = recipe.find(case.finding, case.pr_files, tree_of(case))
+    return located if isinstance(located, Reason) else replace(case, finding=located)
+
+
 def attempt(case: Case, recipe: Recipe, root: Path) -> bytes | Reason:
     """The recipe on the case, exactly as a repair would apply it."""
-    tree = DictTree({**case.files, case.finding.file: case.before})
-    scene = Scene(case.finding.file, tree, case.rules, root, year=YEAR)
+    scene = Scene(case.finding.file, tree_of(case), case.rules, root, year=YEAR)
     return take(Step(recipe, case.finding.file, (case.finding,)), case.before, scene)
 
 
@@ -220,10 +240,11 @@ def judge(cases: list[Case]) -> list[Verdict]:
             if recipe is None:
                 verdicts.append(Verdict(case, "-", detail="no recipe"))
                 continue
-            verdict = Verdict(case, recipe.name)
+            placed = found(case, recipe)
+            verdict = Verdict(case if isinstance(placed, Reason) else placed, recipe.name)
             verdicts.append(verdict)
             try:
-                result = attempt(case, recipe, Path(directory))
+                result = placed if isinstance(placed, Reason) else attempt(placed, recipe, Path(directory))
             except ToolMissing as error:
                 verdict.outcome, verdict.detail = "tool missing", str(error)
                 continue

@@ -41,6 +41,8 @@ _STAGES: Final = {
     "cmakelint": "Check_Cmakelint",
     "cpplint": "Check_Cpplint",
     "shellcheck": "Check_ShellCheck",
+    "rules": "Check_Op_Yaml",
+    "op_yaml": "Check_Op_Yaml",
 }
 _SUBJECT_LIMIT: Final = 100
 

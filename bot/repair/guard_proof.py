@@ -26,6 +26,7 @@ from typing import Final
 
 import yaml
 
+from bot.repair.op_entry_edits import only_entries_changed
 from bot.repair.reason import Reason
 from bot.repair.recipes.base import Nature
 from bot.repair.recipes.strings import without_comments
@@ -45,6 +46,8 @@ def proves(nature: Nature, old: bytes, new: bytes, path: str) -> bool:
         return not path.endswith(_PYTHON) or _dump(new, path) is not None
     if nature is Nature.PROSE:
         return not path.endswith((*_PYTHON, *_YAML))
+    if nature is Nature.OP_ENTRY:
+        return path.endswith(_YAML) and _op_entries(old, new)
     if nature is Nature.ENCODING:
         return _same_in_another_encoding(old, new)
     if path.endswith(_PYTHON):
@@ -155,6 +158,13 @@ def _same_in_another_encoding(old: bytes, new: bytes) -> bool:
         except UnicodeDecodeError:
             continue
     return False
+
+
+def _op_entries(old: bytes, new: bytes) -> bool:
+    try:
+        return only_entries_changed(old.decode("utf-8"), new.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
 
 
 def _white_space(old: bytes, new: bytes, path: str) -> bool:

@@ -98,10 +98,16 @@ def mend(task: RepairTask, workspace: Workspace, cancel: CancelToken) -> Mended:
             kept[path], original[path], scene, workspace, verifier, wanted, before, by_located, result
         )
         after = _observe_again(verifier, wanted, path, after)
-    result.fixes = [(step.recipe.name, finding) for path in files for step in kept[path] for finding in step.findings]
-    result.fixed = [by_located[id(finding)].reported for _, finding in result.fixes]
+    done = [by_located[id(finding)] for path in files for step in kept[path] for finding in step.findings]
+    result.fixes = [(job.recipe.name, _told(job)) for job in done]
+    result.fixed = [job.reported for job in done]
     result.checks = evidence(wanted, before, after, verifier.missing)
     return result
+
+
+def _told(job: _Job) -> Finding:
+    """The finding as the commit names it: by the place that was reported, if any, so that it is known again."""
+    return job.reported if job.recipe.find is not None and job.reported.file else job.located
 
 
 def _choose(task: RepairTask, workspace: Workspace, result: Mended) -> list[_Job]:
@@ -111,7 +117,10 @@ def _choose(task: RepairTask, workspace: Workspace, result: Mended) -> list[_Job
         if recipe is None:
             result.refused.append((finding, because("no-recipe", tool=finding.tool, rule=finding.rule)))
             continue
-        located = locate(finding, task.pr_files, workspace.read)
+        if recipe.find is None:
+            located = locate(finding, task.pr_files, workspace.read)
+        else:
+            located = recipe.find(finding, task.pr_files, workspace)
         if isinstance(located, Reason):
             result.refused.append((finding, located))
             continue

@@ -159,6 +159,15 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "其他文件（{where}）从这里导入“{name}”。",
         "en": "Another file ({where}) takes “{name}” from here.",
     },
+    # registration of operators
+    "repair.op-yaml-by-hand": {
+        "zh": "{file} 中的算子注册需要人工修改：{why}。",
+        "en": "The registration of operators in {file} has to be corrected by hand: {why}.",
+    },
+    "repair.op-yaml-outside": {
+        "zh": "{file} 不在本次 PR 的修改范围内，不会改动它；请在其中写入“{what}”。",
+        "en": "{file} is not among the files of this pull request, so it is left alone; please write there “{what}”.",
+    },
     # calls and statements
     "repair.call-unpacks": {
         "zh": "调用中使用了 ** 展开，可能已经包含 {what}。",
@@ -309,6 +318,35 @@ PHRASES: Final[dict[str, str]] = {
     "import-order": "import 顺序",
     "unused-import": "未使用的 import",
     "encoding": "编码",
+    "op-entry": "算子注册项",
+    "no YAML file names {0} or is called {1}.yaml; make one": "没有 YAML 文件引用 {0}，也没有 {1}.yaml；请新建",
+    "{0} could belong to more than one of them": "{0} 可能属于其中多个文件",
+    "anchors or merge keys tie its entries together": "锚点或合并键使多个条目相互关联",
+    "the default's class also counts for entries of other files": "默认类还用于指向其他文件的条目",
+    "some of its entries name a file and some do not": "有的条目写明了文件，有的没有",
+    "neither an operator file nor the target branch defines {0}; add the class or correct the name": (
+        "没有算子文件定义 {0}，目标分支上也没有；请补上这个类或改正名字"
+    ),
+    "{0} is gone from {1}, and its new name is not certain ({2})": "{0} 已从 {1} 中删除，新名字无法确定（{2}）",
+    "{0} does not look like {1} renamed; it may be another operator": "{0} 不像是 {1} 改名而来，可能是另一个算子",
+    "{0} was there before without an entry, which may be meant so": "{0} 早已存在且没有注册，可能有意如此",
+    "{0} has entries in {1} too": "{0} 在 {1} 中也有条目",
+    "the name {0} is registered in {1} already, or that file cannot be read": (
+        "名字 {0} 已在 {1} 中注册，或该文件无法读取"
+    ),
+    "{0} reads options that its entry must give": "{0} 需要条目中给出的选项，只有人知道应填什么",
+    "the tests construct {0} under several names ({1}); add the entries": (
+        "测试用多个名字构造 {0}（{1}），请自行添加条目"
+    ),
+    "the tests construct {0} as {1}, which does not look like its operator; add the entry": (
+        "测试以 {1} 构造 {0}，不像它的算子名，请自行添加条目"
+    ),
+    "neither its tests nor the name of {0}.py tell the operator of {1}; add the entry": (
+        "测试和文件名 {0}.py 都不能确定 {1} 的算子名，请自行添加条目"
+    ),
+    "the file has no entry to go by": "文件中没有可参照的条目",
+    "the entry {0} does not name its class itself": "条目 {0} 没有自己写明类",
+    "{0} is defined in {1}": "{0} 在 {1} 中都有定义",
     "prose": "正文",
     "code": "代码",
     "lines {0} to {1}": "第 {0} 到 {1} 行",

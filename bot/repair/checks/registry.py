@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.repair.checks import codespell, dt_design, licence, markdown, native, plain_text, pylint, return_types
+from bot.repair.checks import codespell, dt_design, licence, markdown, native, op_yaml, plain_text, pylint, return_types
 from bot.repair.checks.base import Check
 
 CHECKS: Final[dict[str, Check]] = {
@@ -36,5 +36,6 @@ CHECKS: Final[dict[str, Check]] = {
         native.SHELLCHECK,
         licence.CHECK,
         return_types.CHECK,
+        op_yaml.CHECK,
     )
 }

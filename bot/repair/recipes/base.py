@@ -36,6 +36,7 @@ class Nature(StrEnum):
     UNUSED_IMPORT = "unused-import"
     ENCODING = "encoding"
     PROSE = "prose"
+    OP_ENTRY = "op-entry"
     CODE = "code"
 
 
@@ -48,6 +49,10 @@ class Tree(Protocol):
 
     def grep(self, word: str) -> tuple[str, ...]:
         """Tracked files that hold ``word`` as a whole word."""
+        ...
+
+    def read_base(self, path: str) -> bytes | None:
+        """Bytes of a file on the target branch, ``None`` when it is not there."""
         ...
 
 
@@ -88,6 +93,7 @@ class Edit:
 
 
 Apply = Callable[[bytes, Finding, Scene], Edit | Reason]
+Find = Callable[[Finding, tuple[str, ...], Tree], Finding | Reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,8 @@ class Recipe:
         check: Stage name of the check that proves it.
         natures: What its edits may be; decides whether it may touch tests.
         whole_file: One application mends all its findings in a file, after the line-addressed recipes.
+        find: From the finding and the pull request's paths to the file that has to change, where that may be another
+            than the finding names.
     """
 
     name: str
@@ -111,6 +119,7 @@ class Recipe:
     natures: frozenset[Nature]
     rules: frozenset[str] = frozenset()
     whole_file: bool = False
+    find: Find | None = None
 
     def applies(self, finding: Finding) -> bool:
         """Whether this recipe is for the finding."""
