@@ -29,7 +29,7 @@ from bot.demo.story import Stage
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, WorldOptions
 from bot.gate.decision import PublishReview
 from bot.gate.finding import Finding
-from bot.runtime.act import perform
+from bot.runtime.act import bring_up_to_date, perform
 
 PATH, COUNT, BUDGET = "numeric/many.py", 40, 34
 
@@ -56,6 +56,7 @@ async def review(stage: Stage, number: int, found: tuple[Finding, ...]) -> tuple
     action = PublishReview(effect_key=pull.head_sha, head_sha=pull.head_sha, build_number=1, findings=found)
     result = await perform(action, pull, outside)
     assert result.outcome == "done", result
+    await bring_up_to_date(pull, pull.head_sha, outside)
     calls = forge.calls(BOT)[before:]
     kinds = Counter(f"{call.method} {re.sub(r'[0-9a-f]{40}|[0-9]+', '{n}', call.path)}" for call in calls)
     return kinds, {call.status for call in calls}

@@ -146,8 +146,13 @@ class Forge(Protocol):
         """
         ...
 
-    async def edit_comment(self, repo: str, note_id: int, body: str, *, priority: Priority = Priority.ACT) -> None:
-        """Replace the text of an own comment (``PATCH /pulls/comments/{note_id}``)."""
+    async def edit_comment(
+        self, repo: str, note_id: int, body: str, *, read_back: bool = True, priority: Priority = Priority.ACT
+    ) -> None:
+        """Replace the text of an own comment (``PATCH /pulls/comments/{note_id}``).
+
+        ``read_back``: make sure at once that it took effect; else the caller looks at the next list of comments.
+        """
         ...
 
     async def delete_comment(self, repo: str, note_id: int, *, priority: Priority = Priority.ACT) -> None:

@@ -53,14 +53,29 @@ class Reply(Action):
 
 
 class UpsertSticky(Action):
-    """Create or edit in place the one comment of ours with this ``marker``.
+    """Set one section of the one comment that is edited in place; it is written once, at the end of the wake-up.
 
-    Markers: ``template`` (what the description lacks), ``summary`` (state, later the final report),
-    ``patch`` (a proposed fix), ``flake`` (evidence for maintainers).
+    Sections (``marker``): ``summary`` (state, later the final report), ``template`` (what the description lacks),
+    ``review`` (what is on lines and what is not), ``patch`` (a proposed fix), ``flake`` (evidence for maintainers).
+
+    Attributes:
+        marker: The section.
+        body: Its text; an empty one takes the section out.
+        only_if_exists: Do not write the comment anew for this section alone.
+        may_wait: Do not even edit it for this section alone: it goes out with the next write.
     """
 
     kind: Literal["upsert_sticky"] = "upsert_sticky"
     marker: str
+    body: str
+    only_if_exists: bool = False
+    may_wait: bool = False
+
+
+class WriteSticky(Action):
+    """Create or edit the one comment of ours that holds all sections; asked for by the runtime, not by ``decide``."""
+
+    kind: Literal["write_sticky"] = "write_sticky"
     body: str
     only_if_exists: bool = False
 
@@ -141,6 +156,7 @@ AnyAction = (
     | CheapReview
     | LineComment
     | ResolveThread
+    | WriteSticky
 )
 
 

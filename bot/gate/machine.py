@@ -45,6 +45,7 @@ from bot.texts import Markup
 
 # More moves than this within one wake-up would be a circle; the case then rests until the next one.
 _MOST_MOVES = 12
+_WAITS = "~"  # ends the digest of a section that nobody asked to be written yet
 
 
 def ended(case: Case, ctx: Context) -> Step:
@@ -123,15 +124,15 @@ def _move_on(step: Step, ctx: Context) -> Step:
 
 
 def _with_comments(before: Case, step: Step, ctx: Context) -> Step:
-    """Count comments, and bring those that are edited in place up to date."""
+    """Count comments, and bring the sections of the one that is edited in place up to date."""
     case = step.case
     plain = sum(isinstance(action, PostCommand | Reply) for action in step.actions)
-    known = dict(case.sticky_digests)
-    for action in step.actions:
-        if isinstance(action, UpsertSticky) and action.marker not in known:
-            known[action.marker] = ""
-            plain += 1
+    sections = [action.marker for action in step.actions if isinstance(action, UpsertSticky)]
+    plain += 1 if sections and not case.sticky_digests else 0
+    known = {**case.sticky_digests, **dict.fromkeys(sections, "")}
     step = replace(step, case=changed(case, comments_posted=case.comments_posted + plain, sticky_digests=known))
+    if before.head_sha != case.head_sha and "patch" in known and "patch" not in sections:
+        step = _upsert(step, "patch", Markup(""), only_if_exists=True, may_wait=True)  # it was for another head
     step = _template_comment(step, ctx)
     return _summary_comment(before, step, ctx)
 
@@ -148,45 +149,49 @@ def _template_comment(step: Step, ctx: Context) -> Step:
 
 
 def _summary_comment(before: Case, step: Step, ctx: Context) -> Step:
-    """Every edit costs calls, so the summary follows only what people act on: a red build, an offer, the end."""
+    """Every edit costs calls, so it is asked for only by what people act on: a red build, an offer, the end.
+
+    Whatever else changes goes out with the next write, so that what is written is always the present state.
+    """
     case = step.case
     exists = "summary" in case.sticky_digests
+    first = 0 if case.sticky_digests else 1
     if case.phase is Phase.ENDED:
         if before.phase is Phase.ENDED and before.phase_since == case.phase_since:
             return step  # the report tells how it ended; what people say or push later does not change it
         if case.outcome is Outcome.CLOSED and not exists:
             return step
-        first = 0 if exists else 1
         counted = changed(case, comments_posted=case.comments_posted + first)
         body = final_body(counted, ctx.policy)
         return _upsert(step, "summary", body, only_if_exists=case.outcome is Outcome.CLOSED)
     judged = case.judged_build != before.judged_build and case.judged_build > 0
     woken = before.outcome is not None and exists
-    if judged or woken or case.phase is Phase.OFFERED:
-        first = 0 if exists else 1
-        return _upsert(
-            step, "summary", summary_body(changed(case, comments_posted=case.comments_posted + first), ctx.policy)
-        )
-    return step
+    needed = judged or woken or case.phase is Phase.OFFERED
+    if not needed and not exists:
+        return step
+    counted = changed(case, comments_posted=case.comments_posted + first)
+    return _upsert(step, "summary", summary_body(counted, ctx.policy), only_if_exists=not needed, may_wait=not needed)
 
 
-def _upsert(step: Step, marker: str, body: Markup, *, only_if_exists: bool = False) -> Step:
+def _upsert(step: Step, marker: str, body: Markup, *, only_if_exists: bool = False, may_wait: bool = False) -> Step:
     case = step.case
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
-    known = case.sticky_digests.get(marker)
-    if known == digest:
+    known = case.sticky_digests.get(marker, "")
+    if known == digest or (may_wait and known == f"{digest}{_WAITS}"):
         return step
     action = UpsertSticky(
         effect_key=key(case, "sticky", marker, f"edit-{case.edits + 1}"),
         marker=marker,
         body=body,
         only_if_exists=only_if_exists,
+        may_wait=may_wait,
     )
+    first = not case.sticky_digests and not only_if_exists
     updated = changed(
         case,
         edits=case.edits + 1,
-        sticky_digests={**case.sticky_digests, marker: digest},
-        comments_posted=case.comments_posted + (1 if known is None and not only_if_exists else 0),
+        sticky_digests={**case.sticky_digests, marker: digest + (_WAITS if may_wait else "")},
+        comments_posted=case.comments_posted + (1 if first else 0),
     )
     return replace(step, case=updated, actions=(*step.actions, action))
 

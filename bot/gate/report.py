@@ -93,7 +93,7 @@ def build_report(case: Case, policy: Policy) -> FinalReport:
 
 
 def final_body(case: Case, policy: Policy) -> Markup:
-    """The final report as a comment."""
+    """The final report as a section."""
     report = build_report(case, policy)
     lang = policy.language
     outcome = report.outcome.value
@@ -125,17 +125,19 @@ def final_body(case: Case, policy: Policy) -> Markup:
 
 
 def summary_body(case: Case, policy: Policy) -> Markup:
-    """The state of an open case as a comment: state, findings, counters, next step."""
+    """The state of an open case as a section: state, findings, fix commits, counters, next step."""
     lang = policy.language
     facts = [
         render("report.state", lang, state=render(f"gate.phase.{case.phase.value}", lang)),
         *_build_lines(case, lang),
     ]
     table = findings_table(case.unresolved, lang)
+    commits = _list(_commit_line(commit, lang) for commit in case.commits)
     return _blocks(
         render("report.title.summary", lang),
         _list(f"- {line}" for line in facts),
         *((render("report.heading.unresolved", lang), table) if table else ()),
+        *((render("report.heading.commits", lang), commits) if commits else ()),
         render("report.heading.counters", lang),
         _counters(case, policy),
         render("report.heading.next", lang),
@@ -157,7 +159,7 @@ def template_body(case: Case, ctx: Context) -> Markup:
 
 
 def template_complete_body(ctx: Context) -> Markup:
-    """The same comment once nothing is missing."""
+    """The same section once nothing is missing."""
     return _blocks(ctx.text("report.template.title"), ctx.text("report.template.complete"))
 
 

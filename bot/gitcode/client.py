@@ -131,8 +131,18 @@ class GitCodeClient:
         ref = CommentRef(note_id=0, discussion_id="") if answer.unreadable else models.read_comment_ref(answer.data)
         return ref if ref.note_id else await self._find_written(repo, number, text, ref, priority)
 
-    async def edit_comment(self, repo: str, note_id: int, body: str, *, priority: Priority = Priority.ACT) -> None:
+    async def edit_comment(
+        self, repo: str, note_id: int, body: str, *, read_back: bool = True, priority: Priority = Priority.ACT
+    ) -> None:
         """``PATCH /pulls/comments/{note_id}`` and, unless the answer shows the new text, a GET that it took effect.
+
+        Args:
+            repo: ``owner/name``.
+            note_id: The comment.
+            body: Markdown.
+            read_back: Without it a plain good answer that shows no text is believed for now. One that shows another
+                text, or that GitCode itself could not write (``error_code`` 200), is read back all the same.
+            priority: Place in the queue for the call budget.
 
         Raises:
             Refused: It is somebody else's comment.
@@ -140,7 +150,10 @@ class GitCodeClient:
         """
         text = self._fit(body)
         answer = await self.transport.send(requests.edit_comment(repo, note_id, text), priority)
-        if answer.dry or (isinstance(answer.data, dict) and same_text(str(answer.data.get("body")), text)):
+        shown = answer.data.get("body") if isinstance(answer.data, dict) else None
+        if answer.dry or (shown is not None and same_text(str(shown), text)):
+            return
+        if shown is None and not answer.unreadable and not read_back:
             return
         if not same_text((await self.comment(repo, note_id, priority=priority)).body, text):
             raise RetryLater(

@@ -20,7 +20,6 @@ finds *started* (after a crash, or a time-out that may have come too late) looks
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 from collections.abc import Callable
@@ -42,18 +41,18 @@ from bot.gate.decision import (
     ResolveThread,
     StartBuild,
     UpsertSticky,
+    WriteSticky,
 )
 from bot.gate.facts import ActionResult
 from bot.review.fingerprint import read_mark
-from bot.runtime import ledger, records
+from bot.runtime import ledger, records, sticky
+from bot.runtime.comments import due, without_secrets, write_comment, write_sticky
 from bot.runtime.markers import carries, marked, plain
-from bot.runtime.mend import secrets_of
 from bot.runtime.outside import Outside, RoomAnswer
+from bot.runtime.sticky import Urge
 from bot.runtime.tables import effects
 
 log = logging.getLogger(__name__)
-
-_SHORTEST_SECRET = 6  # a shorter one would tear holes into ordinary words
 
 
 async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> ActionResult:
@@ -92,6 +91,26 @@ async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> Actio
     return _result(action, answer.outcome, answer.detail, answer.data)
 
 
+async def bring_up_to_date(pr: PullRequest, name: str, outside: Outside) -> ActionResult | None:
+    """Write the sticky comment if something that was set since its last write asks for it; ``None``: nothing does.
+
+    Args:
+        pr: The pull request.
+        name: Tells this write from the others of the pull request, such as the number of the wake-up.
+        outside: The world.
+
+    Raises:
+        RetryLater: A passing trouble; whoever asks next will find it still to be done.
+    """
+    action = await due(pr, name, outside)
+    if action is None:
+        return None
+    result = await perform(action, pr, outside)
+    if result.outcome != "done":  # the forge will not have this text: the next change is the next try
+        await outside.database.run(lambda c: sticky.settle(c, f"{pr.repo}#{pr.number}", Urge.WAIT))
+    return result
+
+
 async def give_up(action: AnyAction, pr: PullRequest, why: str, outside: Outside) -> ActionResult:
     """Enter that an action failed for good: the trouble outlasted every retry."""
     answer = RoomAnswer("failed", why)
@@ -113,14 +132,18 @@ def _result(action: AnyAction, outcome: str, detail: str, data: dict[str, str]) 
 async def _carry_out(action: AnyAction, pr: PullRequest, outside: Outside) -> RoomAnswer:
     match action:
         case PostCommand():
-            return await _write_comment(action.command, pr, outside)
+            return await write_comment(action.command, pr, outside)
         case Reply() if action.to_note < 0:
             # The command came by the command line, and so does the answer; the pull request need not hear it.
             return RoomAnswer("done", plain(action.body))
         case Reply():
-            return await _write_comment(_signed(action.body, action, outside), pr, outside, Priority.REPLY)
+            return await write_comment(_signed(action.body, action, outside), pr, outside, Priority.REPLY)
         case UpsertSticky():
-            return await _upsert(action, pr, outside)
+            case_key = f"{pr.repo}#{pr.number}"
+            kept = await outside.database.run(lambda c: sticky.put(c, case_key, action))
+            return RoomAnswer("done", "" if kept else "there is none to edit")
+        case WriteSticky():
+            return await write_sticky(action, pr, outside)
         case AddLabel():
             await outside.forge.add_labels(pr.repo, pr.number, (action.label,))
             return RoomAnswer("done")
@@ -151,7 +174,7 @@ async def _look_for(action: AnyAction, pr: PullRequest, outside: Outside) -> Roo
         case LineComment():
             return await _find_comment(pr, outside, lambda comment: _same_finding(comment.body, action.body))
         case _:
-            # Labels and sticky comments say how things should be, not what to add; repair and review look for
+            # Labels and the sticky comment say how things should be, not what to add; repair and review look for
             # their own traces (commit trailer, the ledger of their line comments).
             return None
 
@@ -164,11 +187,6 @@ def _recogniser(action: Reply, outside: Outside) -> Callable[[Comment], bool]:
     if outside.settings.comments.hidden_markers:
         return lambda comment: carries(comment, outside.bot_login, action.kind, action.effect_key)
     return lambda comment: plain(comment.body) == plain(action.body)
-
-
-async def _write_comment(body: str, pr: PullRequest, outside: Outside, priority: Priority = Priority.ACT) -> RoomAnswer:
-    made = await outside.forge.create_comment(pr.repo, pr.number, without_secrets(body, outside), priority=priority)
-    return RoomAnswer("done", data={"note_id": str(made.note_id), "discussion_id": made.discussion_id})
 
 
 async def _comment_on_line(action: LineComment, pr: PullRequest, outside: Outside) -> RoomAnswer:
@@ -185,14 +203,6 @@ async def _comment_on_line(action: LineComment, pr: PullRequest, outside: Outsid
 
 def _same_finding(one: str, other: str) -> bool:
     return plain(one) == plain(other) and read_mark(one) == read_mark(other)
-
-
-def without_secrets(body: str, outside: Outside) -> str:
-    """The last look at a text before it leaves: whatever it quotes, no secret of ours goes with it."""
-    for secret in secrets_of(outside.settings):
-        if len(secret) >= _SHORTEST_SECRET:
-            body = body.replace(secret, "***")
-    return body
 
 
 async def _find_comment(pr: PullRequest, outside: Outside, recognise: Callable[[Comment], bool]) -> RoomAnswer | None:
@@ -219,64 +229,6 @@ async def _remove_label(label: str, pr: PullRequest, outside: Outside) -> RoomAn
     except NotFound:  # it was gone already, which is all that was wanted
         return RoomAnswer("done", "was not set")
     return RoomAnswer("done")
-
-
-async def _upsert(action: UpsertSticky, pr: PullRequest, outside: Outside) -> RoomAnswer:
-    case_key, database = f"{pr.repo}#{pr.number}", outside.database
-    digest = hashlib.sha256(action.body.encode()).hexdigest()
-    known = await database.run(lambda c: ledger.sticky(c, case_key, action.marker))
-    body = action.body
-    if outside.settings.comments.hidden_markers:
-        body = marked(body, f"sticky-{action.marker}", f"{case_key}:{action.marker}")
-    if known is None:
-        known = await _find_sticky(action, pr, outside)
-    if known is None:
-        if action.only_if_exists:
-            return RoomAnswer("done", "there is none to edit")
-        return await _create_sticky(action, body, digest, pr, outside)
-    if known.digest != digest:
-        try:
-            await outside.forge.edit_comment(pr.repo, known.note_id, without_secrets(body, outside))
-        except NotFound:
-            await database.run(lambda c: ledger.forget_sticky(c, case_key, action.marker))
-            if action.only_if_exists:
-                return RoomAnswer("done", "was deleted by somebody")
-            return await _create_sticky(action, body, digest, pr, outside)
-    value = ledger.Sticky(known.note_id, known.discussion_id, digest)
-    await database.run(lambda c: ledger.keep_sticky(c, case_key, action.marker, value))
-    return RoomAnswer("done", data={"note_id": str(known.note_id), "discussion_id": known.discussion_id})
-
-
-async def _find_sticky(action: UpsertSticky, pr: PullRequest, outside: Outside) -> ledger.Sticky | None:
-    """Look for a sticky comment that the store does not know; there can be one only after an interrupted attempt."""
-    case_key = f"{pr.repo}#{pr.number}"
-    begun = await outside.database.run(lambda c: _begun_before(c, case_key, action))
-    if not begun:
-        return None
-    for comment in await outside.forge.comments(pr.repo, pr.number, priority=Priority.ACT):
-        ours = carries(comment, outside.bot_login, f"sticky-{action.marker}", f"{case_key}:{action.marker}")
-        same = comment.author == outside.bot_login and plain(comment.body) == plain(action.body)
-        if ours or same:
-            digest = hashlib.sha256(plain(comment.body).encode()).hexdigest()
-            return ledger.Sticky(comment.note_id, comment.discussion_id, digest)
-    return None
-
-
-def _begun_before(connection: sa.Connection, case_key: str, action: UpsertSticky) -> bool:
-    rows = connection.execute(
-        sa.select(effects.c.attempts, effects.c.key).where(
-            effects.c.case_key == case_key, effects.c.kind == action.kind, effects.c.state == "started"
-        )
-    )
-    return any(attempts > 1 or key != action.effect_key for attempts, key in rows)
-
-
-async def _create_sticky(action: UpsertSticky, body: str, digest: str, pr: PullRequest, outside: Outside) -> RoomAnswer:
-    answer = await _write_comment(body, pr, outside)
-    value = ledger.Sticky(int(answer.data["note_id"]), answer.data["discussion_id"], digest)
-    outside.point(f"created {action.effect_key}")
-    await outside.database.run(lambda c: ledger.keep_sticky(c, f"{pr.repo}#{pr.number}", action.marker, value))
-    return answer
 
 
 async def _start_build(action: StartBuild, pr: PullRequest, outside: Outside) -> RoomAnswer:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from bot.diagnosis import Diagnosis, match_path
+from bot.diagnosis.tools.op_yaml import yaml_of
 from bot.gate.facts import JudgedFinding
 from bot.gate.finding import FailureClass, Finding
 from bot.gate.triage import Evidence, Past, judge_test
@@ -116,6 +117,8 @@ def _place(finding: Finding, patches: Mapping[str, str]) -> Finding:
         return replace(finding, file=matched) if matched else finding
     if not finding.function:
         return finding
+    if finding.tool == "op_yaml":
+        return replace(finding, file=yaml_of(finding, patches))
     name = finding.function.rpartition("::")[2].partition("[")[0]
     holders = [path for path, patch in patches.items() if f"def {name}(" in patch or f" {name}," in patch]
     return replace(finding, file=holders[0]) if len(holders) == 1 else finding

@@ -103,9 +103,17 @@ def of_kind(connection: sa.Connection, case_key: str, kind: str) -> list[Effect]
     return [Effect(row["key"], row["state"], row["attempts"], row["detail"], json.loads(row["data"])) for row in found]
 
 
+def left_open(connection: sa.Connection, case_key: str, kind: str) -> list[str]:
+    """Keys of the effects of one kind that were begun and never settled."""
+    query = sa.select(effects.c.key).where(
+        effects.c.case_key == case_key, effects.c.kind == kind, effects.c.state == "started"
+    )
+    return list(connection.execute(query).scalars())
+
+
 @dataclass(frozen=True, slots=True)
 class Sticky:
-    """The one comment of ours with a marker, and a digest of what it says now."""
+    """The one comment of ours with a marker, and a digest of what it says now; an empty one: it is not what we sent."""
 
     note_id: int
     discussion_id: str

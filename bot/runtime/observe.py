@@ -41,7 +41,7 @@ from bot.gate.policy import Policy
 from bot.gate.wants import wants_build, wants_template
 from bot.intake.commands import Command
 from bot.intake.events import MergeRequestEvent
-from bot.runtime import look_at_build, records
+from bot.runtime import look_at_build, records, sticky
 from bot.runtime.description import judge_description
 from bot.runtime.events import Events, sort_events
 from bot.runtime.evidence import past_of, ways_to_changed_code
@@ -176,13 +176,18 @@ def _tells_something_new(event: MergeRequestEvent, known: PullRequest, policy: P
     return not (
         event.head_sha == known.head_sha
         and event.state == known.state
-        and event.title == known.title
-        and event.description == known.body
+        and _same_text(event.title, known.title)
+        and _same_text(event.description, known.body)
         and event.labels is not None
         and event.labels - idle == known.labels - idle
         and event.base_ref == known.base_ref
         and event.draft == known.draft
     )
+
+
+def _same_text(one: str | None, other: str) -> bool:
+    """Hooks and answers of the forge differ in line ends and in blanks at the end of one and the same text."""
+    return one is not None and one.replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
 
 
 def _wants_comments(
@@ -202,6 +207,7 @@ def _wants_comments(
 
 async def _take_in_list(case: Case, memory: Memory, before: TakenIn, events: Events, outside: Outside) -> TakenIn:
     listed = await outside.forge.comments(case.repo, case.number)
+    await outside.database.run(lambda c: sticky.compare(c, case.key, listed))
     memory = memory.with_(comments_read_at=outside.clock.now())
     since = case.opened_at
     said = [from_comment(comment, fresh=_is_fresh(comment, since)) for comment in listed if not comment.on_line]

@@ -35,7 +35,7 @@ from bot.review.diffmap import read_hunks
 from bot.review.fingerprint import read_mark
 from bot.review.planner import CAP, Existing, Placed, ReviewPlan, ReviewPolicy, plan_review
 from bot.review.words import comment_body, summary_body
-from bot.runtime import ledger
+from bot.runtime import ledger, sticky
 from bot.runtime.act import perform
 from bot.runtime.outside import Outside, Reviewer, RoomAnswer
 from bot.texts import render
@@ -115,8 +115,8 @@ async def _publish(
 ) -> RoomAnswer:
     case_key = f"{pull.repo}#{pull.number}"
     written = await outside.database.run(lambda c: _written(c, case_key))
-    closed = await outside.database.run(lambda c: _closed(c, case_key))
     listed = await outside.forge.comments(pull.repo, pull.number) if written else []
+    closed = await outside.database.run(lambda c: _look_back(c, case_key, listed, pull.head_sha, outside.stamp()))
     existing = _existing(written, listed, outside.bot_login, closed)
     files = (
         {file.path: read_hunks(file.patch) for file in await outside.changes_of(pull) if file.status != "deleted"}
@@ -127,14 +127,19 @@ async def _publish(
     plan = plan_review(findings, files, existing, ReviewPolicy(cap=max(CAP - used, 0), source=source))
     refused = await _create(plan, source, pull, outside)
     for comment in plan.resolve:
-        key = f"{case_key}:resolve:{pull.head_sha}:{comment.discussion_id}"
+        key = _resolve_key(case_key, pull.head_sha, comment.discussion_id)
         await perform(ResolveThread(effect_key=key, discussion_id=comment.discussion_id), pull, outside)
     body = summary_body(
         plan, (*refused, *plan.summary_rest), pull.head_sha, outside.settings.gate.language, missing=missing
     )
-    nothing = not findings and not written
-    sticky = UpsertSticky(effect_key=f"{action.effect_key}:summary", marker="review", body=body, only_if_exists=nothing)
-    await perform(sticky, pull, outside)
+    section = UpsertSticky(
+        effect_key=f"{action.effect_key}:summary",
+        marker="review",
+        body=body,
+        only_if_exists=not findings and not written,
+        may_wait=not findings and source == "build",  # a green build's own comments follow soon
+    )
+    await perform(section, pull, outside)
     return RoomAnswer(
         "done",
         data={
@@ -180,10 +185,29 @@ def _written(connection: sa.Connection, case_key: str) -> list[_Written]:
     return found
 
 
-def _closed(connection: sa.Connection, case_key: str) -> frozenset[str]:
-    """Threads that we resolved ourselves."""
-    done = ledger.of_kind(connection, case_key, ResolveThread.model_fields["kind"].default)
-    return frozenset(row.key.rpartition(":")[2] for row in done)
+def _resolve_key(case_key: str, head_sha: str, discussion_id: str) -> str:
+    return f"{case_key}:resolve:{head_sha}:{discussion_id}"
+
+
+def _look_back(
+    connection: sa.Connection, case_key: str, listed: Sequence[Comment], head_sha: str, now: float
+) -> frozenset[str]:
+    """Settle what the list of comments tells of earlier writes; the threads that we resolved ourselves.
+
+    A thread whose resolving was begun by a life that died is resolved, or gone, or still open; an open one keeps its
+    row while this head may plan it again. The list also proves what the sticky comment says.
+    """
+    if listed:
+        sticky.compare(connection, case_key, listed)
+    kind = ResolveThread.model_fields["kind"].default
+    still_open = {comment.discussion_id for comment in listed if not comment.resolved}
+    for key in ledger.left_open(connection, case_key, kind):
+        thread = key.rpartition(":")[2]
+        if thread not in still_open:
+            ledger.finish(connection, key, "done", now, detail="found after an interruption")
+        elif key != _resolve_key(case_key, head_sha, thread):
+            ledger.finish(connection, key, "failed", now, detail="overtaken by a later head")
+    return frozenset(row.key.rpartition(":")[2] for row in ledger.of_kind(connection, case_key, kind))
 
 
 def _existing(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.runtime import cases, inbox
-from bot.runtime.tables import audit, effects, stickies, tests
+from bot.runtime.tables import audit, effects, sections, stickies, tests
 
 
 def forget_before(connection: sa.Connection, moment: float) -> int:
@@ -27,7 +27,7 @@ def forget_before(connection: sa.Connection, moment: float) -> int:
     deleted = inbox.forget_before(connection, moment)
     keys = cases.forget_ended_before(connection, moment)
     deleted += len(keys)
-    for table in (effects, audit, stickies):
+    for table in (effects, audit, stickies, sections):
         for start in range(0, len(keys), 500):
             deleted += connection.execute(
                 sa.delete(table).where(table.c.case_key.in_(keys[start : start + 500]))

@@ -91,6 +91,15 @@ stickies = sa.Table(
     sa.Column("digest", sa.String(64), nullable=False, default=""),
 )
 
+sections = sa.Table(
+    "gatebot_sections",
+    metadata,
+    sa.Column("case_key", sa.String(300), primary_key=True),
+    sa.Column("section", sa.String(60), primary_key=True),
+    sa.Column("body", sa.Text, nullable=False, default=""),
+    sa.Column("urge", sa.Integer, nullable=False, default=0),  # bot.runtime.sticky.Urge
+)
+
 audit = sa.Table(
     "gatebot_audit",
     metadata,

@@ -39,7 +39,7 @@ from bot.gate.decision import AnyAction, Decision
 from bot.gate.facts import ActionResult, Facts
 from bot.gate.machine import decide
 from bot.runtime import cases, inbox, records
-from bot.runtime.act import give_up, perform
+from bot.runtime.act import bring_up_to_date, give_up, perform
 from bot.runtime.inbox import InboxRow
 from bot.runtime.memory import Memory
 from bot.runtime.observe import Observation, observe
@@ -94,7 +94,7 @@ class _Acted(BaseModel):
 
 @dataclass(frozen=True)
 class _State:
-    """Where the wake-up stands between its rounds."""
+    """Where the wake-up stands between its rounds. ``late``: all is done but the writing of the sticky comment."""
 
     case: Case
     memory: Memory
@@ -102,6 +102,8 @@ class _State:
     done_rows: tuple[InboxRow, ...] = ()
     decision: Decision | None = None
     trouble: _Trouble | None = None
+    pull: PullRequest | None = None
+    late: _Trouble | None = None
 
 
 async def wake_up(repo: str, number: int, generation: int, outside: Outside, steps: Steps) -> str:
@@ -124,7 +126,7 @@ async def wake_up(repo: str, number: int, generation: int, outside: Outside, ste
         state = await _round(generation, turn, state, outside, steps, last_try=last_try)
         if state.trouble is not None or state.decision is None or not state.decision.again:
             break
-    final = state
+    final = await _write_sticky(generation, state, outside, steps)
 
     async def rest() -> str:
         return await _rest(final, loaded, outside)
@@ -164,7 +166,26 @@ async def _round(
             return replace(state, trouble=acted.trouble)
         results.append(acted.result)
     memory = seen.memory.after(decision.actions, tuple(results), bot_login=outside.bot_login, now=outside.clock.now())
-    return _State(decision.case, memory, (), state.done_rows + state.rows, decision)
+    return _State(decision.case, memory, (), state.done_rows + state.rows, decision, pull=seen.pull)
+
+
+async def _write_sticky(generation: int, state: _State, outside: Outside, steps: Steps) -> _State:
+    """The one write of the sticky comment; where it fails everything else stands, and it is tried again soon."""
+    pull = state.pull
+    if state.trouble is not None or pull is None:
+        return state
+
+    async def work() -> str:
+        try:
+            acted = _Acted(result=await bring_up_to_date(pull, str(generation), outside))
+        except Exception as error:  # a fault of ours must park this case, not lose it
+            acted = _Acted(trouble=_trouble(error, state.case.key, "sticky"))
+        return acted.model_dump_json()
+
+    acted = _Acted.model_validate_json(await steps("sticky", work))
+    if acted.result is not None:
+        outside.point(f"acted {acted.result.effect_key}")
+    return replace(state, late=acted.trouble)
 
 
 class _Chosen(BaseModel):
@@ -248,6 +269,11 @@ async def _rest(state: _State, loaded: _Loaded, outside: Outside) -> str:
         if state.decision.again:  # the rounds ran out
             moment = outside.clock.now() + ROUND_PAUSE
         wake_at = moment.timestamp() if moment else None
+        if state.late is not None:
+            failures, message = loaded.failures + 1, state.late.message
+            if failures < limit:  # else it is tried with the next wake-up, whenever that is
+                again = now + max(state.late.delay, back_off(failures))
+                wake_at = again if wake_at is None else min(wake_at, again)
 
     def write(connection: sa.Connection) -> bool:
         stored = cases.rest(

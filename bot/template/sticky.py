@@ -12,41 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""The one comment in which the template check speaks; it is edited in place."""
+"""What the description lacks, item by item, as the section of the sticky comment shows it."""
 
 from __future__ import annotations
 
 from bot.template.model import Verdict
-from bot.texts import Markup, code, inline
-from bot.texts.template import TEXTS
+from bot.texts import Markup, inline
 
 _LONGEST = 160
-_MOST_ITEMS = 40
-
-
-def render_comment(verdict: Verdict, *, path: str = "", language: str = "zh") -> str:
-    """The comment's Markdown: what is missing and how to fix it, or one line that all is well.
-
-    Args:
-        verdict: The check's result.
-        path: Where the template lies, named in the comment when given.
-        language: ``zh`` or ``en``.
-    """
-    if verdict.passed:
-        lines = [_text("template.passed", language)]
-        if verdict.note:
-            lines += ["", _text(verdict.note, language)]
-        return "\n".join(lines)
-    count = len(verdict.missing)
-    lines = [f"**{_text('template.failed.head', language).format(count=count)}**", ""]
-    for item in summaries(verdict, language)[:_MOST_ITEMS]:
-        lines.append(f"- {item}")
-    if count > _MOST_ITEMS:
-        lines.append(f"- … +{count - _MOST_ITEMS}")
-    lines += ["", _text("template.failed.foot", language)]
-    if path:
-        lines += ["", _text("template.failed.source", language).format(path=code(path))]
-    return "\n".join(lines)
 
 
 def summaries(verdict: Verdict, language: str = "zh") -> tuple[Markup, ...]:
@@ -56,7 +29,3 @@ def summaries(verdict: Verdict, language: str = "zh") -> tuple[Markup, ...]:
         Markup(f"**{inline(item.message(language), limit=_LONGEST)}**{stop}{inline(item.fix(language))}")
         for item in verdict.missing
     )
-
-
-def _text(text_id: str, language: str) -> str:
-    return TEXTS[text_id][language]

@@ -12,11 +12,12 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Words of the comments that are edited in place: summary, final report, template notice, patch, evidence of flakes."""
+"""Words of the one comment that is edited in place: state, final report, description, patch, evidence of flakes."""
 
 from __future__ import annotations
 
 TEXTS: dict[str, dict[str, str]] = {
+    "report.title.sticky": {"zh": "## GateBot：小结", "en": "## GateBot: summary"},
     "report.title.summary": {"zh": "## GateBot：门禁进行中", "en": "## GateBot: gate in progress"},
     "report.title.final": {"zh": "## GateBot：最终报告", "en": "## GateBot: final report"},
     "report.state": {"zh": "**状态**：{state}", "en": "**State**: {state}"},
@@ -90,8 +91,8 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "Please act on the reason above: push a new commit, or comment `/retest` when it is settled.",
     },
     "report.next.upstream-sticky-flake": {
-        "zh": "证据已发给维护者（见评论）。目标分支修复后，请变基或评论 `/retest`。",
-        "en": "The evidence is in a comment for the maintainers. When the branch is mended, rebase or `/retest`.",
+        "zh": "给维护者的证据在本评论下方。目标分支修复后，请变基或评论 `/retest`。",
+        "en": "The evidence for the maintainers is below. When the branch is mended, rebase or `/retest`.",
     },
     "report.next.scope-creep-refused": {
         "zh": "请扩大这个 PR 的范围、另开一个 PR，或请维护者决定。",
@@ -128,7 +129,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "The gate starts when the draft is marked ready, or on `/check-pr`.",
     },
     # The template notice.
-    "report.template.title": {"zh": "## GateBot：PR 描述检查", "en": "## GateBot: description check"},
+    "report.template.title": {"zh": "### PR 描述", "en": "### Description"},
     "report.template.missing": {
         "zh": "PR 描述还缺少以下 {count} 项，补全后会自动重新检查：",
         "en": "The description still lacks {count} item(s); the check is repeated when it is edited:",
@@ -148,27 +149,26 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     # A proposed fix.
     "report.patch": {
-        "zh": "## GateBot：建议的修复\n\n针对提交 {head}。保存为 `fix.patch` 后执行 `git apply fix.patch`：\n\n{patch}",
-        "en": (
-            "## GateBot: proposed fix\n\nFor commit {head}. Save as `fix.patch` and run "
-            "`git apply fix.patch`:\n\n{patch}"
-        ),
+        "zh": "### 建议的修复\n\n针对提交 {head}。保存为 `fix.patch` 后执行 `git apply fix.patch`：\n\n{patch}",
+        "en": ("### Proposed fix\n\nFor commit {head}. Save as `fix.patch` and run `git apply fix.patch`:\n\n{patch}"),
     },
     "report.patch_cut": {
-        "zh": "## GateBot：建议的修复\n\n针对提交 {head}。补丁过长，下面只是开头部分，不能直接应用：\n\n{patch}",
+        "zh": "### 建议的修复\n\n针对提交 {head}。补丁过长，下面只是开头部分，不能直接应用：\n\n{patch}",
         "en": (
-            "## GateBot: proposed fix\n\nFor commit {head}. The patch is long; this is only its beginning and does not "
+            "### Proposed fix\n\nFor commit {head}. The patch is long; this is only its beginning and does not "
             "apply:\n\n{patch}"
         ),
     },
+    # A section that does not fit.
+    "report.cut": {"zh": "（内容过长，已省略）", "en": "(too long, left out)"},
     # Evidence for maintainers.
     "report.retest.title": {
-        "zh": "## GateBot：构建 {build} 的失败不是本 PR 引起的，正在重跑（第 {count}/{most} 次）",
-        "en": "## GateBot: build {build} did not fail because of this change; running it again ({count}/{most})",
+        "zh": "### 构建 {build} 的失败不是本 PR 引起的，正在重跑（第 {count}/{most} 次）",
+        "en": "### Build {build} did not fail because of this change; running it again ({count}/{most})",
     },
     "report.flake.title": {
-        "zh": "## GateBot：与本 PR 无关的失败",
-        "en": "## GateBot: failures unrelated to this change",
+        "zh": "### 与本 PR 无关的失败",
+        "en": "### Failures unrelated to this change",
     },
     "report.flake.builds": {"zh": "出现在构建：{builds}", "en": "Seen in builds: {builds}"},
     "report.flake.item": {"zh": "- {name}：{why}", "en": "- {name}: {why}"},

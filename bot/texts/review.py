@@ -150,7 +150,7 @@ _FIXED: dict[str, dict[str, str]] = {
     },
     "review.what.general": {"zh": "检查没有通过", "en": "a check did not pass"},
     "review.line": {"zh": "（第 {line} 行）", "en": "(line {line})"},
-    "review.title": {"zh": "## GateBot：代码检查小结", "en": "## GateBot: review summary"},
+    "review.title": {"zh": "### 代码检查", "en": "### Review"},
     "review.counts": {
         "zh": "提交 {head}：共 {total} 条，行内新评 {created} 条，已有评论 {kept} 条，已解决 {resolved} 条。",
         "en": "Commit {head}: {total} findings, {created} new on lines, {kept} commented before, {resolved} resolved.",

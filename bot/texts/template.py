@@ -138,14 +138,6 @@ TEXTS: dict[str, dict[str, str]] = {
         "zh": "❌ PR 描述检查：还有 {count} 处需要补充",
         "en": "❌ Pull request description: {count} item(s) to complete",
     },
-    "template.failed.foot": {
-        "zh": "请编辑 PR 描述补全以上内容，保存后会自动重新检查，本条评论会随之更新。",
-        "en": "Edit the description to complete these; it is checked again when saved, and this comment is updated.",
-    },
-    "template.failed.source": {
-        "zh": "依据模板：{path}",
-        "en": "Template: {path}",
-    },
     "template.note.empty": {
         "zh": "没有找到 PR 模板，或模板为空，跳过描述检查。",
         "en": "There is no pull request template, or it is empty: nothing to check.",

@@ -187,6 +187,20 @@ async def test_a_patch_that_did_not_stick_is_noticed(client: GitCodeClient, forg
         await client.edit_comment(REPO, ref.note_id, "two")
 
 
+@pytest.mark.parametrize(
+    ("answer", "then"),
+    [("{}", []), ('{"body":"old"}', ["GET"]), ('{"error_code":200,"error_code_name":"OK"}', ["GET"])],
+)
+async def test_an_edit_that_is_looked_at_later_is_read_back_only_where_the_answer_says_otherwise(
+    client: GitCodeClient, forge: Sandbox, answer: str, then: list[str]
+) -> None:
+    ref = await client.create_comment(REPO, 64, "one")
+    forge.faults.add(Fault(trouble=Trouble.AFTER_ANSWER, method="PATCH", status=200, body=answer))
+    await client.edit_comment(REPO, ref.note_id, "two", read_back=False)
+    assert [call.method for call in forge.calls("gate-bot")] == ["POST", "PATCH", *then]
+    assert [note.body for note in forge.notes_by(REPO, 64, "gate-bot")] == ["two"]
+
+
 async def test_the_real_limit_is_never_met(client_for: Make, forge: Sandbox, clock: VirtualClock) -> None:
     client = client_for(timeout_s=30)
     calls = (client.pull_request(REPO, 64, priority=Priority.ACT) for _ in range(120))

@@ -26,8 +26,8 @@ from bot.errors import RetryLater
 from bot.forge import PullRequest
 from bot.gate.decision import AddLabel, AnyAction, PostCommand, RemoveLabel, Reply, UpsertSticky
 from bot.gate.facts import ActionResult
-from bot.runtime import ledger, records
-from bot.runtime.act import perform
+from bot.runtime import ledger, records, sticky
+from bot.runtime.act import bring_up_to_date, perform
 from bot.runtime.outside import Outside
 from bot.sandbox.faults import Fault, Trouble
 from tests.system.loop.conftest import Opener, Play
@@ -49,6 +49,11 @@ class Desk:
 
     async def do(self, action: AnyAction) -> ActionResult:
         return await perform(action, self.pull, self.outside)
+
+    async def say(self, section: str, body: str, key: str, **options: bool) -> ActionResult | None:
+        """Set a section and write what is due, as the end of a wake-up does."""
+        await self.do(UpsertSticky(effect_key=key, marker=section, body=body, **options))
+        return await bring_up_to_date(self.pull, key, self.outside)
 
     async def interrupted(self, action: AnyAction) -> None:
         """The ledger as a crash leaves it that comes before anything was entered about the answer."""
@@ -111,13 +116,29 @@ async def test_a_reply_is_known_again_with_and_without_its_mark(play: Opener, hi
         assert ("<!-- gatebot:reply:" in p.said()[0]) is hidden
 
 
-async def test_a_sticky_comment_is_one_comment(play: Opener) -> None:
+async def test_all_sections_are_one_comment_that_is_written_only_when_asked_and_changed(play: Opener) -> None:
     async with play(hooks=False) as p:
         desk = await Desk.at(p)
         for number, body in enumerate(["一", "二", "二", "三"]):
-            await desk.do(UpsertSticky(effect_key=f"s{number}", marker="summary", body=body))
+            await desk.say("summary", body, f"s{number}")
         assert [body.partition("\n")[0] for body in p.said()] == ["三"]
         assert len(p.forge.calls(BOT, method="PATCH")) == 2  # equal text is not written again
+        await desk.say("review", "五", "r1", may_wait=True)
+        assert len(p.forge.calls(BOT, method="PATCH")) == 2
+        await desk.say("template", "四", "t1", only_if_exists=True)
+        assert p.said()[0].startswith("三\n\n四\n\n五\n\n<!-- gatebot:sticky-summary:")
+        assert len(p.said()) == 1
+        assert len(p.forge.calls(BOT, method="GET", path="/pulls/comments/")) == 0
+
+
+async def test_a_section_alone_gets_a_title_and_an_empty_one_goes(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p)
+        await desk.say("patch", "补丁", "p1")
+        await desk.say("template", "缺少", "t1")
+        assert p.said()[0].startswith("## GateBot：小结\n\n缺少\n\n补丁\n\n<!--")
+        await desk.say("patch", "", "p2")
+        assert p.said()[0].startswith("## GateBot：小结\n\n缺少\n\n<!--")
 
 
 async def test_a_sticky_comment_lost_between_writing_and_entering_is_found(play: Opener) -> None:
@@ -125,21 +146,54 @@ async def test_a_sticky_comment_lost_between_writing_and_entering_is_found(play:
         desk = await Desk.at(p)
         p.forge.faults.add(Fault(trouble=Trouble.AFTER_CUT, method="POST", path="/comments$"))
         with pytest.raises(RetryLater):
-            await desk.do(UpsertSticky(effect_key="s1", marker="summary", body="一"))
-        await desk.do(UpsertSticky(effect_key="s2", marker="summary", body="二"))
-        await desk.do(UpsertSticky(effect_key="s1", marker="summary", body="一"))
-        assert len(p.said()) == 1
+            await desk.say("summary", "一", "s1")
+        await desk.say("summary", "二", "s2")
+        assert [body.partition("\n")[0] for body in p.said()] == ["二"]
+        rows = await desk.outside.database.run(lambda c: ledger.of_case(c, KEY))
+        assert {str(row["state"]) for row in rows} == {"done"}  # the attempt that failed is settled by the later one
 
 
 async def test_a_sticky_comment_that_somebody_deleted_is_written_anew_unless_it_only_follows(play: Opener) -> None:
     async with play(hooks=False) as p:
         desk = await Desk.at(p)
-        made = await desk.do(UpsertSticky(effect_key="s1", marker="template", body="一"))
+        assert await desk.say("template", "零", "s0", only_if_exists=True) is None
+        made = await desk.say("template", "一", "s1")
+        assert made is not None
         await desk.outside.forge.delete_comment(REPO, int(made.data["note_id"]))
-        await desk.do(UpsertSticky(effect_key="s2", marker="template", body="二", only_if_exists=True))
+        await desk.say("template", "二", "s2", only_if_exists=True)
         assert p.said() == []
-        await desk.do(UpsertSticky(effect_key="s3", marker="template", body="三"))
+        await desk.say("template", "三", "s3")
         assert len(p.said()) == 1
+
+
+async def test_an_edit_that_did_not_stick_is_seen_in_the_next_list_and_made_again(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p)
+        await desk.say("summary", "一", "s1")
+        p.forge.faults.add(Fault(trouble=Trouble.ANSWER, method="PATCH", path="/comments/", status=200, body="{}"))
+        await desk.say("summary", "二", "s2")
+        assert [body.partition("\n")[0] for body in p.said()] == ["一"]
+        listed = await desk.outside.forge.comments(REPO, p.number)
+        assert not await desk.outside.database.run(lambda c: sticky.compare(c, KEY, listed))
+        await bring_up_to_date(desk.pull, "s3", desk.outside)
+        assert [body.partition("\n")[0] for body in p.said()] == ["二"]
+        listed = await desk.outside.forge.comments(REPO, p.number)
+        assert await desk.outside.database.run(lambda c: sticky.compare(c, KEY, listed))
+        assert await bring_up_to_date(desk.pull, "s4", desk.outside) is None
+
+
+async def test_a_refused_edit_is_not_tried_again_until_something_changes(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p)
+        await desk.say("summary", "一", "s1")
+        p.forge.faults.add(Fault(trouble=Trouble.ANSWER, method="PATCH", path="/comments/", status=403,
+                                 body='{"error_code":403,"error_message":"no right"}'))  # fmt: skip
+        refused = await desk.say("summary", "二", "s2")
+        assert refused is not None
+        assert refused.outcome == "refused"
+        assert await bring_up_to_date(desk.pull, "s3", desk.outside) is None
+        await desk.say("template", "三", "t1")
+        assert p.said()[0].startswith("二\n\n三\n\n<!--")
 
 
 async def test_labels_may_be_repeated_and_an_absent_one_taken_off(play: Opener) -> None:
@@ -181,8 +235,8 @@ async def test_no_secret_leaves_in_a_comment(play: Opener) -> None:
     async with play(hooks=False) as p:
         desk = await Desk.at(p)
         secret = desk.outside.settings.gitcode.token.get_secret_value()
-        await desk.do(UpsertSticky(effect_key="s1", marker="summary", body=f"log says {secret} and more"))
-        await desk.do(UpsertSticky(effect_key="s2", marker="summary", body=f"again: {secret}"))
+        await desk.say("summary", f"log says {secret} and more", "s1")
+        await desk.say("summary", f"again: {secret}", "s2")
         assert p.said()[0].startswith("again: ***")
 
 

@@ -79,7 +79,9 @@ async def test_the_template_comment_names_what_is_missing_and_is_edited_in_place
         assert len(p.said()) == 1
         await p.forge.edit_description(REPO, p.number, files.COMPLETE_BODY)
         assert (await p.until_ended()).outcome is Outcome.PASSED
-        assert sum(body.startswith("## GateBot：PR 描述检查") for body in p.said()) == 1
+        (sticky,) = [body for body in p.said() if not body.startswith("/")]
+        assert sticky.startswith("## GateBot：最终报告")
+        assert "### PR 描述\n\nPR 描述已补全，感谢！" in sticky
 
 
 async def test_a_retest_typed_too_early_is_explained_and_its_bypass_build_proves_nothing(play: Opener) -> None:

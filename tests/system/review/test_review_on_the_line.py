@@ -28,7 +28,8 @@ from bot.gate.case import Outcome, Phase
 from bot.gate.decision import PublishReview
 from bot.gate.facts import ActionResult
 from bot.gate.finding import Finding
-from bot.runtime.act import perform
+from bot.runtime import ledger
+from bot.runtime.act import bring_up_to_date, perform
 from bot.runtime.outside import Outside
 from bot.sandbox.faults import Fault, Trouble
 from bot.sandbox.gitcode.state import Thread
@@ -60,7 +61,9 @@ class Desk:
 
     async def publish(self, key: str, *findings: Finding) -> ActionResult:
         action = PublishReview(effect_key=key, head_sha=self.pull.head_sha, build_number=1, findings=findings)
-        return await perform(action, self.pull, self.outside)
+        result = await perform(action, self.pull, self.outside)
+        await bring_up_to_date(self.pull, key, self.outside)
+        return result
 
     async def push(self, changed: dict[str, str]) -> None:
         """A new head, as the next wake-up would read it."""
@@ -72,7 +75,7 @@ class Desk:
         return [thread for thread in self.p.forge.threads(REPO, self.p.number) if thread.position is not None]
 
     def summaries(self) -> list[str]:
-        return [body for body in self.p.said() if "代码检查小结" in body]
+        return [body for body in self.p.said() if "### 代码检查" in body]
 
 
 async def test_forty_findings_cost_at_most_thirty_four_calls_at_the_real_rate(play: Opener) -> None:
@@ -163,6 +166,39 @@ async def test_an_answer_that_was_lost_writes_no_comment_twice(play: Opener) -> 
         assert len(desk.summaries()) == 1
 
 
+async def test_a_resolve_that_a_dying_life_left_begun_is_settled_by_the_next_review(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p, many(6))
+        await desk.publish("r1", finding(2), finding(4), finding(6))
+        first = desk.pull.head_sha
+        await desk.push({PATH: '"""Many."""\n'})
+        threads = [thread.id for thread in desk.threads()]
+        keys = [
+            f"{REPO}#{p.number}:resolve:{head}:{thread}" for thread in threads for head in (first, desk.pull.head_sha)
+        ]
+        begun = [
+            keys[1],
+            keys[2],
+        ]  # of the first thread by a life that had just resolved it; of the second by another head
+        for key in begun:
+            await desk.outside.database.run(
+                lambda c, k=key: ledger.begin(c, k, f"{REPO}#{p.number}", "resolve_thread", 0.0)
+            )
+        await desk.outside.forge.resolve(REPO, p.number, threads[0])
+        resolved = len(p.forge.calls(BOT, method="PUT"))
+        await desk.publish("r2")
+        assert all(thread.resolved for thread in desk.threads())
+        assert len(p.forge.calls(BOT, method="PUT")) == resolved + 2
+        rows = await desk.outside.database.run(lambda c: ledger.of_case(c, f"{REPO}#{p.number}"))
+        states = {str(row["key"]): (row["state"], row["detail"]) for row in rows if row["kind"] == "resolve_thread"}
+        assert states == {
+            keys[1]: ("done", "found after an interruption"),
+            keys[2]: ("failed", "overtaken by a later head"),
+            keys[3]: ("done", ""),
+            keys[5]: ("done", ""),
+        }
+
+
 async def test_a_moved_head_gets_no_comment_for_the_old_one(play: Opener) -> None:
     async with play(hooks=False) as p:
         desk = await Desk.at(p, many(6))
@@ -187,7 +223,7 @@ async def test_in_the_loop_findings_stand_on_lines_and_a_green_build_clears_them
         await p.push(files.GOOD_FILES)
         assert (await p.until_ended()).outcome is Outcome.PASSED
         assert all(thread.resolved for thread in threads)
-        assert len([body for body in p.said() if "代码检查小结" in body]) == 1
+        assert len([body for body in p.said() if "### 代码检查" in body]) == 1
 
 
 async def test_review_on_command_checks_the_changed_lines_without_a_build(play: Opener) -> None:

@@ -225,7 +225,10 @@ def test_red_build_is_repaired_then_phase_one_on_the_new_head(glass: Any, judged
     data = {"status": "pushed", "sha": "f" * 40, "subject": "fix(gate): Check_Pylint W0611", "rules": "W0611"}
     pushed = ActionResult(effect_key=repair.effect_key, kind="repair", outcome="done", data=data)
     glass.wake(5, results=(pushed,), build=glass.build("FAILURE"))
-    assert glass.did() == ["post_command /check-pr"]
+    assert glass.did() == ["post_command /check-pr", "upsert_sticky summary"]
+    section = glass.last.actions[-1]
+    assert section.may_wait  # it goes out with the write that the red build asked for
+    assert "ffffffffffff" in section.body
     assert (glass.case.patch_attempts, [commit.sha for commit in glass.case.commits]) == (1, ["f" * 40])
 
 

@@ -218,7 +218,7 @@ def test_the_summary_counts_and_names_what_stands_on_no_line() -> None:
     outside = replace(UNUSED, file="pkg/b.py", line=7)
     plan = plan_review([UNUSED, outside], FILES, (), BUILD)
     assert summary_body(plan, plan.summary_rest, "ab" * 20, "zh") == (
-        "## GateBot：代码检查小结\n\n"
+        "### 代码检查\n\n"
         "提交 `abababababab`：共 2 条，行内新评 1 条，已有评论 0 条，已解决 0 条。\n\n"
         "没有写在行上的：\n\n"
         "- `pkg/b.py:7` `W0611` Unused import os"

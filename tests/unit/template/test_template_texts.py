@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.template.check import check_description
 from bot.template.model import MissingItem, Verdict
-from bot.template.sticky import render_comment, summaries
+from bot.template.sticky import summaries
 
 EXPECTED = [
     (
@@ -132,41 +131,6 @@ def test_every_reason(item: MissingItem, zh: str, zh_fix: str, en: str, en_fix: 
     assert (item.message("en"), item.fix("en")) == (en, en_fix)
 
 
-def test_the_comment_when_something_is_missing() -> None:
-    verdict = check_description("## 描述\n\n## 自检\n- [ ] 已跑用例\n", "## 描述\n\n## 自检\n- [ ] 已跑用例\n")
-    assert render_comment(verdict, path=".gitcode/PULL_REQUEST_TEMPLATE.zh-CN.md") == (
-        "**❌ PR 描述检查：还有 2 处需要补充**\n"
-        "\n"
-        "- **「描述」一节没有填写**。请在标题「描述」下写明内容；模板自带的提示语和注释不算填写。\n"
-        "- **「自检」中的「已跑用例」没有勾选**。确认做到后，请把这一项前面的 \\[ \\] 改成 \\[x\\]。\n"
-        "\n"
-        "请编辑 PR 描述补全以上内容，保存后会自动重新检查，本条评论会随之更新。\n"
-        "\n"
-        "依据模板：`.gitcode/PULL_REQUEST_TEMPLATE.zh-CN.md`"
-    )
-    assert (
-        render_comment(verdict, language="en").splitlines()[0]
-        == "**❌ Pull request description: 2 item(s) to complete**"
-    )
-
-
-def test_the_comment_when_all_is_there() -> None:
-    assert render_comment(Verdict()) == "✅ PR 描述检查：已通过"
-    assert render_comment(check_description("", "")) == (
-        "✅ PR 描述检查：已通过\n\n没有找到 PR 模板，或模板为空，跳过描述检查。"
-    )
-    assert render_comment(check_description("<!-- 随意 -->", "")) == (
-        "✅ PR 描述检查：已通过\n\n模板中没有必填内容，跳过描述检查。"
-    )
-
-
 def test_template_text_is_harmless_in_the_comment() -> None:
     (line,) = summaries(Verdict((MissingItem("section", "@all `</b>`\n/retest", "", "section.empty"),)))
     assert line.startswith("**「@\u200ball \\`&lt;/b&gt;\\` /retest」一节没有填写**")
-
-
-def test_a_long_list_is_cut_and_the_rest_counted() -> None:
-    items = tuple(MissingItem("section", f"第{number}节", "", "section.empty") for number in range(45))
-    lines = render_comment(Verdict(items)).splitlines()
-    assert lines.count("- … +5") == 1
-    assert len([line for line in lines if line.startswith("- ")]) == 41
