@@ -131,6 +131,7 @@ class _Scene:
         hard = [f for f in findings if f.severity in (Severity.FATAL, Severity.ERROR) and f.confidence >= 0.5]
         self._compile = min((f.first_line for f in hard if f.tool in _COMPILE), default=0)
         self._linked = min((f.first_line for f in hard if f.tool in _COMPILE | {"ld"}), default=0)
+        self._registry = [f.message for f in hard if f.tool == "op_yaml"]
         self._gtest = any(f.tool == "gtest" for f in hard)
         self._real = any(_is_inner(f) for f in hard)
         self._distributed = any(f.rank >= 0 or f.tool in _DISTRIBUTED for f in hard)
@@ -149,6 +150,8 @@ class _Scene:
             return "broken-by-compile", True
         if tool == "ctest" and (self._gtest or (rule == "not-run" and self._linked)):
             return "repeats-inner", True
+        if tool in _TESTS and _repeats(finding.message, self._registry):
+            return "repeats-inner", True
         if is_timeout(finding) and self._distributed and self._real:
             return "timeout-of-another-rank", True
         if tool in _COMPILE:
@@ -160,6 +163,12 @@ class _Scene:
         if is_timeout(finding):
             return "timeout", False
         return "first-error", False
+
+
+def _repeats(message: str, said: Sequence[str]) -> bool:
+    """Whether a test only tells again what was said; a summary line may be cut at the terminal's width."""
+    words = message.removesuffix("...").partition(": ")[2]
+    return any(one in message or (len(words) >= 30 and one.startswith(words)) for one in said)
 
 
 def _is_inner(finding: Finding) -> bool:

@@ -98,7 +98,13 @@ def _problems(path: str, tree: Tree) -> list[Problem]:
 
 def _by_operator(finding: Finding, tree: Tree) -> tuple[str, Problem] | Reason:
     paths = [path for path in tree.grep(CLASS_KEY) if ops_directory(path)]
-    found = [(path, one) for path in paths for one in _problems(path, tree) if finding.function in one.entries]
+    told = finding.function  # an operator; a class or a module where only Python itself spoke
+    found = [
+        (path, one)
+        for path in paths
+        for one in _problems(path, tree)
+        if one.rule == WITHOUT_CLASS and told in {*one.entries, one.kind, one.module}
+    ]
     if len(found) == 1:
         return found[0]
     return because("not-reproduced", check="Check_Op_Yaml") if not found else _several(finding, found)

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.diagnosis import diagnose
+from bot.diagnosis.tools.op_yaml import yaml_of
 from bot.gate.finding import Finding
 from bot.repair.checks.base import CheckContext
 from bot.repair.checks.op_yaml import CHECK
@@ -29,7 +31,9 @@ from bot.repair.op_registry import names_of, ops_directory, read_entries
 from bot.repair.reason import in_chinese
 from bot.repair.recipes.base import Nature
 from bot.repair.recipes.registry import recipe_for
+from bot.runtime.judge import judge
 
+CORPUS = Path(__file__).parents[2] / "diagnosis" / "corpus"
 ROOM = Path(__file__).parents[3] / "bot" / "repair"
 OLD = b"""# Shifts.
 __default__: {distributed_op_file: parallel_shift}
@@ -149,3 +153,43 @@ def test_what_is_left_to_a_person_is_said_in_chinese_too() -> None:
     ]
     assert len(raised) >= 12
     assert [text for text in raised if in_chinese(text) == text] == []
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "operator-class-renamed",
+        "operator-module-misspelt",
+        "operator-class-gone-plain-loader",
+        "operator-module-gone-plain-loader",
+    ],
+)
+def test_a_red_build_whose_registration_fails_leads_to_this_recipe(log: str) -> None:
+    yaml_path = "hyper_parallel/ops/yaml/roll.yaml"
+    patches = {yaml_path: "@@ -1 +1 @@\n-roll: {}\n+roll: {…}\n", "tests/test_roll.py": "@@ -0,0 +1 @@\n+x = 1\n"}
+    diagnosis = diagnose([(CORPUS / f"{log}.log").read_bytes()])
+    # The tests that stumble over it are changed too, and nobody has a recipe for them: they must not be in the way.
+    judged = judge(diagnosis, patches, {}, lambda finding: recipe_for(finding) is not None)
+    assert [(one.finding.tool, one.finding.file, one.verdict, one.repairable) for one in judged] == [
+        ("op_yaml", yaml_path, "pr", True)
+    ]
+
+
+def test_the_yaml_of_a_finding_is_certain_or_not_named() -> None:
+    finding = Finding("op_yaml", "", rule="op-yaml-without-class", function="roll")
+    a, b = "x/ops/yaml/a.yaml", "x/ops/yaml/b.yaml"
+    assert yaml_of(finding, {a: "+roll: {}", b: "+rolling: {}", "c.py": "roll"}) == a
+    assert yaml_of(finding, {a: "+flip: {}", "c.py": "roll"}) == a
+    assert yaml_of(finding, {a: "+roll: {}", b: "+roll: {}"}) == ""
+    assert yaml_of(finding, {"c.py": "roll"}) == ""
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "ModuleNotFoundError: No module named 'a.ops.parallel_x'\n",
+        "E AttributeError: module 'a.b' has no attribute 'XDistributedOp'\n",
+    ],
+)
+def test_other_failing_imports_are_not_taken_for_registration(log: str) -> None:
+    assert [one for one in diagnose([log.encode()]).findings if one.tool == "op_yaml"] == []
