@@ -47,6 +47,23 @@ def _index_case(name, reduction="mean", weight=False, fn=functional.cross_entrop
     return OpCase(name, run, inputs, _PLACES)
 
 
+def _refusal_case(name, fn, inputs, kind):
+    """All ranks have to meet the error, and be in step afterwards."""
+
+    def run(x, *others):
+        try:
+            fn(x, *others)
+        except kind:
+            return x.sum()
+        return x.sum() + 1000
+
+    return OpCase(name, run, inputs, Every(16))
+
+
+def _targets(*values):
+    return InputSpec((len(values),), dtype="int64", data=values, grad=False)
+
+
 _PAIRS = [
     OpSpec("mse_loss", functional.mse_loss),
     OpSpec("l1_loss", functional.l1_loss),
@@ -120,7 +137,8 @@ CASES = [
            (_ZERO_ONE, _ZERO_ONE, InputSpec((7,), init="uniform", grad=False)), _PLACES),
     OpCase("bce_with_logits_ops_weights",
            lambda x, y, w, p: functional.binary_cross_entropy_with_logits(x, y, w, pos_weight=p),
-           (_M, _ZERO_ONE, InputSpec((5, 1), init="uniform", grad=False), InputSpec((7,), init="uniform", grad=False)), _PLACES),
+           (_M, _ZERO_ONE, InputSpec((5, 1), init="uniform", grad=False),
+            InputSpec((7,), init="uniform", grad=False)), _PLACES),
     OpCase("kl_div_ops_batchmean", lambda x, y: functional.kl_div(x, y, reduction="batchmean", log_target=True),
            (_M, _M), _PLACES, second_order=True),
     OpCase("kl_div_ops_broadcast", lambda x, y: functional.kl_div(x, y, reduction="sum"),
@@ -145,4 +163,19 @@ CASES = [
            (_ROWS, _LABELS), _PLACES),
     OpCase("multilabel_soft_margin_loss_ops_mean", functional.multilabel_soft_margin_loss,
            (_ROWS, InputSpec((7, 4), init="uniform", grad=False)), _PLACES),
+    _refusal_case("cross_entropy_ops_stray", functional.cross_entropy, (_LOGITS, _targets(0, 1, 2, 3, 4, 5, 11)),
+                  IndexError),
+    _refusal_case("cross_entropy_ops_negative", functional.cross_entropy, (_LOGITS, _targets(-1, 1, 2, 3, 4, 5, 1)),
+                  IndexError),
+    _refusal_case("nll_loss_ops_stray", lambda x, t: functional.nll_loss(x, t, reduction="none"),
+                  (_LOGITS, _targets(0, 1, 2, 11, 4, 5, 1)), IndexError),
+    _refusal_case("cross_entropy_ops_wrong_dtype", functional.cross_entropy,
+                  (_LOGITS, InputSpec((_N,), dtype="int32", init="integers", range=(0, 3), grad=False)), RuntimeError),
+    _refusal_case("bce_ops_stray", lambda x, y: functional.binary_cross_entropy(x, y, reduction="none"),
+                  (InputSpec((5,), data=(0.5, 0.2, 0.1, 0.9, 1.5)), InputSpec((5,), init="uniform", grad=False)),
+                  RuntimeError),
+    _refusal_case("gaussian_nll_loss_ops_stray", functional.gaussian_nll_loss,
+                  (_ROW_SIGNS, _ROW_SIGNS, InputSpec((7,), data=(1.0,) * 6 + (-1.0,), grad=False)), ValueError),
+    _refusal_case("multi_margin_loss_ops_stray", functional.multi_margin_loss,
+                  (_ROWS, _targets(0, 1, 2, 3, 4, 1, 1)), RuntimeError),
 ]  # fmt: skip
