@@ -16,7 +16,8 @@
 
 A `Line` says for one dim which input positions the outputs [first, last) are computed from. `entry` turns it into two
 closures: one brings those positions (only what the part lacks travels; gradients go back the same way and are added at
-the owner), the other cuts the own outputs from what the local call gave.
+the owner), the other cuts the own outputs from what the local call gave. A position goes to another rank once at most,
+so this never sends more than a gather.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout, chunk_of
 from hyper_parallel.ops.runs import FILL, Run, only_axis
-from hyper_parallel.ops.windows import Windows, busiest, chunks, clip, width
+from hyper_parallel.ops.windows import Windows, chunks, clip, width
 
 Step = Callable[[Any], Any]
 
@@ -155,12 +156,6 @@ def wanted(line: Line, ranks: int) -> Windows:
         reach = line.reach(first, last) if last > first else Reach(0, 0)
         result.append(clip(max(reach.start, reach.first), min(reach.stop, reach.last), 0, line.size))
     return tuple(result)
-
-
-def pays(line: Line, ranks: int) -> bool:
-    """Whether moving windows sends no more than gathering the dim would."""
-    sent = busiest(chunks(line.size, ranks), wanted(line, ranks))
-    return line.out > 0 and sent <= chunk_of(line.size, ranks, 0)[1] * (ranks - 1)
 
 
 def entry(platform: Any, op_name: str, layout: Layout, dim: int, line: Line, fill: Any = 0) -> tuple[Step, Step, int]:

@@ -24,7 +24,7 @@ from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
 from hyper_parallel.dispatch.call import OpCall, Slot
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout, chunk_of
-from hyper_parallel.ops.halo import Line, Sliding, Spread, Step, chained, entry, keeper, pays, per_dim, stand_in
+from hyper_parallel.ops.halo import Line, Sliding, Spread, Step, chained, entry, keeper, per_dim, stand_in
 from hyper_parallel.ops.shapes import Shape
 from hyper_parallel.placements import P_AVG, P_SUM, Placement, R, Shard
 
@@ -64,7 +64,6 @@ class ConvDistributedOp(AxisRuleOp):
            input is then replicated, or cut by channels alike.
         3. Input and weight cut by in-channels: a pending sum, the bias pending with it. Not with groups.
         4. A spatial dim of the input may be cut, by one axis: border positions travel, the result is cut alike.
-           Refused where that sends more than a gather.
         5. One of input and weight pending, the bias with it.
     """
 
@@ -144,8 +143,7 @@ class ConvDistributedOp(AxisRuleOp):
             yield _rule(call, Shard(channel), Shard(0), Shard(0), Shard(channel), "groups")
             yield _rule(call, R, Shard(0), Shard(0), Shard(channel), "own groups")
         for line in sizes.lines:
-            if all(pays(line, mesh.mesh_shape[axis]) for axis in call.layout("input").dim_axes[line.out_dim]):
-                yield _rule(call, Shard(line.out_dim), R, R, Shard(line.out_dim), "halo")
+            yield _rule(call, Shard(line.out_dim), R, R, Shard(line.out_dim))
         for pending in (P_SUM, P_AVG):
             yield _rule(call, pending, R, pending, pending)
             yield _rule(call, R, pending, pending, pending)

@@ -23,7 +23,7 @@ from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
 from hyper_parallel.dispatch.call import OpCall, Slot
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.layout import Layout
-from hyper_parallel.ops.halo import Line, Padded, Step, chained, entry, keeper, pays, per_dim, stand_in
+from hyper_parallel.ops.halo import Line, Padded, Step, chained, entry, keeper, per_dim, stand_in
 from hyper_parallel.ops.shapes import Shape
 from hyper_parallel.placements import P_AVG, P_SUM, Placement, Shard
 
@@ -34,7 +34,7 @@ class WindowDistributedOp(AxisRuleOp):
 
     Rules:
         1. A dim without a line may be cut; the result is cut alike.
-        2. A dim with a line may be cut, by one axis, where moving windows sends no more than a gather.
+        2. A dim with a line may be cut, by one axis: what windows lack travels, the result is cut alike.
         3. Pending reductions of `partials` stay pending.
     """
 
@@ -81,15 +81,9 @@ class WindowDistributedOp(AxisRuleOp):
     def axis_rules(self, call: OpCall) -> Iterator[AxisRule]:
         """See the base class."""
         lines, whole, count = self.lines(call), self.whole(call), self.outputs(call)
-        layout = call.layouts[0]
-        for d in range(layout.ndim):
-            if d in whole:
-                continue
-            line = lines.get(d)
-            if line is None:
-                yield AxisRule((Shard(d),), (Shard(d),) * count)
-            elif all(pays(line, layout.mesh.mesh_shape[axis]) for axis in layout.dim_axes[d]):
-                yield AxisRule((Shard(d),), (Shard(line.out_dim),) * count, "halo")
+        for d in range(call.layouts[0].ndim):
+            if d not in whole:
+                yield AxisRule((Shard(d),), (Shard(lines[d].out_dim if d in lines else d),) * count)
         for pending in self.partials(call):
             yield AxisRule((pending,), (pending,) * count)
 

@@ -37,8 +37,8 @@ class UnfoldDistributedOp(CopyingViewOp, WindowDistributedOp):
     """Tensor.unfold: windows of one dim, as a view with a new last dim.
 
     Rules:
-        1. The dim itself may be cut where the halo costs no more than a gather; the result is then a copy, and writing
-           to it is an error. Others may be cut, too; the result is a view.
+        1. The dim itself may be cut, by one axis; the result is then a copy, and writing to it is an error. Others may
+           be cut, too; the result is a view.
         2. Pending reductions stay pending.
     """
 

@@ -21,7 +21,7 @@ from threading import Barrier, BrokenBarrierError
 
 import torch
 
-from hyper_parallel import Layout, Shard, init_device_mesh
+from hyper_parallel import Layout, Partial, Shard, init_device_mesh
 from hyper_parallel.dispatch.call import Slot
 from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.platform.torch import kernels_lines
@@ -67,14 +67,16 @@ def own_part(full, layout):
 def run_on_ranks(name, func, fulls, dim, ranks, *args, listed=False, **kwargs):
     """(result joined from all ranks, placements of the outputs, positions moved); all inputs are cut at `dim`.
 
+    `dim` may also be one placement per input. Pending sums are added up.
     `listed` passes the tensors as one list; a tuple of results comes back as a list.
     """
     board = Board(ranks)
+    given = [Shard(dim)] * len(fulls) if isinstance(dim, int) else dim
     op = Registry(board).find(name)
 
     def one(rank):
         mesh = init_device_mesh("cpu", (ranks,), init_backend=False, rank=rank)
-        layouts = [Layout(mesh, [Shard(dim)], full.shape) for full in fulls]
+        layouts = [Layout(mesh, [place], full.shape) for full, place in zip(fulls, given, strict=True)]
         parts = [own_part(full, layout) for full, layout in zip(fulls, layouts, strict=True)]
         slots = [Slot(i) for i in range(len(fulls))]
         values = [*layouts, op.bind([*([tuple(slots)] if listed else slots), *args], dict(kwargs))]
@@ -106,6 +108,7 @@ def run_on_ranks(name, func, fulls, dim, ranks, *args, listed=False, **kwargs):
         for part, (_, layouts) in zip(parts, answers, strict=True):
             assert tuple(part.shape) == layouts[i].local_shape
         place = layout.placements[0]
-        whole.append(torch.cat(parts, place.dim) if isinstance(place, Shard) else parts[0])
+        joined = torch.cat(parts, place.dim) if isinstance(place, Shard) else parts[0]
+        whole.append(sum(parts) if isinstance(place, Partial) else joined)
     placements = [layout.placements[0] for layout in answers[0][1]]
     return whole, placements, board.moved
