@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Tests that ask for less than before: skipped, loosened, or with fewer cases. Compares syntax trees of both sides."""
+"""Tests that ask for less than before: skipped, loosened, with fewer cases or softer assertions."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from bot.review.kinds_asserts import Test, gained_texts, softened
 from bot.review.scene import Hit, Scene, dotted, last_name
 
 _SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "importorskip", "expectedFailure"})
@@ -27,19 +28,20 @@ _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def test_weakened(path: str, scene: Scene, settled: Mapping[str, Any]) -> Iterable[Hit]:
-    """A test that existed before and now is skipped, allows more, or runs on fewer parameters.
+    """A test that existed before and now is skipped, allows more, or runs on fewer parameters, or claims less.
 
     Parameter: ``tolerances`` (keywords whose number must not grow).
     """
     head, base = scene.head_tree(path), scene.base_tree(path)
     if head is None or base is None:
         return
-    before = dict(_tests(base))
-    for name, node in _tests(head):
+    before, after = dict(_tests(base)), dict(_tests(head))
+    moved = gained_texts(_functions(before), _functions(after))
+    for name, node in after.items():
         old = before.get(name)
         if old is None:
             continue
-        for hit_node, what in _weaker(old, node, settled["tolerances"]):
+        for hit_node, what in _weaker(old, node, settled["tolerances"], moved):
             yield Hit(path, hit_node, {"name": name, "what": what})
 
 
@@ -52,7 +54,11 @@ def _tests(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, _Node]]:
             yield from _tests(node, f"{prefix}{node.name}.")
 
 
-def _weaker(old: _Node, new: _Node, tolerances: list[str]) -> Iterator[tuple[int, str]]:
+def _functions(nodes: Mapping[str, _Node]) -> dict[str, Test]:
+    return {name: node for name, node in nodes.items() if not isinstance(node, ast.ClassDef)}
+
+
+def _weaker(old: _Node, new: _Node, tolerances: list[str], moved: frozenset[str]) -> Iterator[tuple[int, str]]:
     skips_before, skips = _skips(old), _skips(new)
     if len(skips) > len(skips_before):
         yield skips[0][0], skips[0][1]
@@ -66,6 +72,7 @@ def _weaker(old: _Node, new: _Node, tolerances: list[str]) -> Iterator[tuple[int
     for argument, (count, line) in cases.items():
         if count < cases_before.get(argument, (0, 0))[0]:
             yield line, f"parametrize({argument}) {cases_before[argument][0]} → {count}"
+    yield from softened(old, new, moved)
 
 
 def _skips(node: _Node) -> list[tuple[int, str]]:
