@@ -1,0 +1,113 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""More calls than the samples: other scalars, other lengths, one more leading dim."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from op_analysis.operators import MAX_TRIALS, Operator, Trial
+
+
+def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
+    """The samples, then such with other scalars: each decides which of two rules that agree on the samples is meant.
+
+    One variation of every sample comes before the second of any.
+    """
+    unique: dict[str, Trial] = {}
+    for trial in trials:
+        unique.setdefault(_key(trial), trial)
+    unique = dict(list(unique.items())[:MAX_TRIALS])
+    bases = [*unique.values(), *(t for t in map(_grown, list(unique.values())) if t)]
+    rounds = itertools.zip_longest(*(_variations(trial) for trial in bases))
+    for trial in (t for turn in rounds for t in turn if t is not None):
+        if len(unique) >= MAX_TRIALS * 2:
+            break
+        if _key(trial) not in unique and _runs(subject, trial):
+            unique[_key(trial)] = trial
+    return list(unique.values())
+
+
+def _variations(trial: Trial) -> Iterator[Trial]:
+    yield trial
+    for name, value in trial.scalars().items():
+        for other in _others(name, value, trial):
+            yield Trial({**trial.params, name: other})
+    yield from _narrowed(trial)
+
+
+def _narrowed(trial: Trial) -> Iterator[Trial]:
+    """One length less, in one dim or in two of equal length: sizes that agreed by chance then differ."""
+    tensors = trial.tensors()
+    dims = [(slot, dim) for slot, t in enumerate(tensors) for dim, size in enumerate(t.shape) if size > 2]
+    pairs = [(a, b) for a, b in itertools.combinations(dims, 2) if _size(tensors, a) == _size(tensors, b)]
+    for chosen in [(*pair,) for pair in pairs] + [(one,) for one in dims]:
+        fresh = list(tensors)
+        for slot, dim in chosen:
+            fresh[slot] = fresh[slot].narrow(dim, 0, fresh[slot].shape[dim] - 1)
+        yield Trial(trial.with_tensors(fresh))
+
+
+def _size(tensors: Sequence[torch.Tensor], place: tuple[int, int]) -> int:
+    return tensors[place[0]].shape[place[1]]
+
+
+def _grown(trial: Trial) -> Trial | None:
+    """A copy with one more leading dim, for operators that may have been sampled without a batch."""
+    tensors = trial.tensors()
+    if len(tensors) != 1 or tensors[0].dim() > 2:
+        return None
+    return Trial(trial.with_tensors([torch.stack([tensors[0], tensors[0] * 2, tensors[0] + 1])]))
+
+
+def _runs(subject: Operator, trial: Trial) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            subject.call(trial.params)
+    except Exception:
+        return False
+    return True
+
+
+def _others(name: str, value: Any, trial: Trial) -> list[Any]:
+    """Other values worth trying for a scalar."""
+    ndim = max(t.dim() for t in trial.tensors()) or 1
+    if isinstance(value, bool):
+        return [not value]
+    if _names_dims(name) and (isinstance(value, int) or value is None):
+        return list(range(-ndim, ndim))
+    if isinstance(value, int):
+        beside = [v for v in trial.scalars().values() if type(v) is int and v != value]
+        return [*beside, value - 1, value + 1, value + 2]
+    if isinstance(value, tuple | list) and value and all(isinstance(v, int) for v in value) and _names_dims(name):
+        return [type(value)([d % ndim for d in reversed(value)]), type(value)([value[0]])]
+    if isinstance(value, str) and name == "reduction":
+        return ["none", "sum", "mean"]
+    return []
+
+
+def _names_dims(name: str) -> bool:
+    return "dim" in name or name == "axis"
+
+
+def _key(trial: Trial) -> str:
+    shapes = [tuple(t.shape) for t in trial.tensors()]
+    return repr((shapes, trial.scalars()))
