@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""The made-up repository of the demo, and the contributor's change with its three planted faults."""
+"""The made-up repository of the demo, and the contributors' changes, each with three planted faults."""
 
 from __future__ import annotations
 
@@ -145,3 +145,20 @@ GOOD_TEST = FAULTY_TEST.replace(
 
 FAULTY_FILES = {"numeric/clamp.py": FAULTY_MODULE, "tests/test_clamp.py": FAULTY_TEST}
 GOOD_FILES = {"numeric/clamp.py": GOOD_MODULE, "tests/test_clamp.py": GOOD_TEST}
+
+# The second contributor's change. Lines are numbered in the file as it is first pushed.
+SPAN_PATH = "numeric/span.py"
+SPAN_BODY = COMPLETE_BODY.replace("`clamp`：把数值限制在给定的上下界之间", "`span`：上下界之间的距离")
+SPAN_FAULTY = '''"""How far apart numbers are."""
+import os
+
+
+def span(low, high):
+    """Return the distance betwen two bounds."""
+    middle = (low + high) / 2
+    return high - low
+'''
+SPAN_TWO_MENDED = SPAN_FAULTY.replace("import os\n", "").replace("betwen", "between")
+SPAN_GOOD = SPAN_TWO_MENDED.replace("    middle = (low + high) / 2\n", "")
+SPAN_MENDED_PLACES = (f"{SPAN_PATH}:2", f"{SPAN_PATH}:6")
+SPAN_LEFT_PLACE = f"{SPAN_PATH}:7"

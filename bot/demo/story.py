@@ -25,7 +25,7 @@ from pathlib import Path
 
 from bot.app import Server
 from bot.demo import files
-from bot.demo.watch import Happening, Watcher
+from bot.demo.watch import Happening, Watcher, place
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, World, WorldOptions
 from bot.gate.case import Case, Outcome, Phase
 from bot.runtime import cases
@@ -41,12 +41,22 @@ LABELS = frozenset({"pr-check-pass", "ci-pipeline-passed"})
 
 
 @dataclass(frozen=True, slots=True)
+class LineComment:
+    """A comment of GateBot on a line or a file: ``file:line``, its text, and whether its thread is resolved."""
+
+    place: str
+    body: str
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How the story ended."""
 
     case: Case
     labels: frozenset[str]
     report: str
+    lines: tuple[LineComment, ...]
     fix: str
     calls: int
     comments: int
@@ -120,6 +130,45 @@ class Stage:
         return stored.case if stored else None
 
 
+class Onlooker:
+    """Follows one pull request: tells what happens to it until its case is as wanted.
+
+    Args:
+        stage: Where it happens.
+        number: The pull request.
+        tell: Told of everything that happens, as it happens.
+        seconds: Real seconds from now after which the story is given up.
+    """
+
+    def __init__(self, stage: Stage, number: int, tell: Callable[[Happening], None], *, seconds: float) -> None:
+        self._stage = stage
+        self._number = number
+        self._tell = tell
+        self._watcher = Watcher(stage.world, number)
+        self._end = time.monotonic() + seconds
+
+    async def until(self, holds: Callable[[Case], bool]) -> Case:
+        """Wait for the stored case to be as wanted and for GateBot to have nothing to do.
+
+        Raises:
+            TimeoutError: It did not come to that in time; the message says where it stands.
+        """
+        while True:
+            await self._look()
+            case = await self._stage.case(self._number)
+            if case is not None and holds(case) and self._stage.server.service.idle():
+                await self._stage.world.forge.settle()
+                await self._look()
+                return case
+            if time.monotonic() > self._end:
+                raise TimeoutError(case.phase.value if case else "-")
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _look(self) -> None:
+        for happening in await self._watcher.look():
+            self._tell(happening)
+
+
 async def play(stage: Stage, tell: Callable[[Happening], None], *, seconds: float = 240.0) -> Ending:
     """Play the story to its end.
 
@@ -138,34 +187,12 @@ async def play(stage: Stage, tell: Callable[[Happening], None], *, seconds: floa
             REPO, author=AUTHOR, title=TITLE, body=files.INCOMPLETE_BODY, branch=BRANCH, head_repo=FORK
         )
         tell(Happening(stage.clock.now(), AUTHOR, "demo.opens", {"number": str(pull.number)}))
-        watcher = Watcher(world, pull.number)
-        completed = False
-        while True:
-            for happening in await watcher.look():
-                tell(happening)
-            case = await stage.case(pull.number)
-            if (
-                case is not None
-                and case.phase is Phase.DESCRIPTION
-                and not completed
-                and _commented(stage, pull.number)
-            ):
-                completed = True
-                tell(Happening(stage.clock.now(), AUTHOR, "demo.completes"))
-                await world.forge.edit_description(REPO, pull.number, files.COMPLETE_BODY)
-            if case is not None and case.phase is Phase.ENDED and stage.server.service.idle():
-                break
-            if time.monotonic() - began > seconds:
-                raise TimeoutError(case.phase.value if case else "-")
-            await asyncio.sleep(_LOOK_EVERY)
-        await world.forge.settle()
-        for happening in await watcher.look():
-            tell(happening)
+        onlooker = Onlooker(stage, pull.number, tell, seconds=seconds)
+        await onlooker.until(lambda case: case.phase is Phase.DESCRIPTION and bool(sticky_of(stage, pull.number)))
+        tell(Happening(stage.clock.now(), AUTHOR, "demo.completes"))
+        await world.forge.edit_description(REPO, pull.number, files.COMPLETE_BODY)
+        await onlooker.until(lambda case: case.phase is Phase.ENDED)
     return await _ending(stage, pull.number, time.monotonic() - began)
-
-
-def _commented(stage: Stage, number: int) -> bool:
-    return bool(stage.world.forge.notes_by(REPO, number, BOT))
 
 
 async def _ending(stage: Stage, number: int, wall: float) -> Ending:
@@ -173,7 +200,6 @@ async def _ending(stage: Stage, number: int, wall: float) -> Ending:
     case = await stage.case(number)
     assert case is not None, "the story ended with its case"
     notes = world.forge.notes_by(REPO, number, BOT)
-    reports = [note.body for note in notes if "gatebot:sticky-summary" in note.body]
     fix = ""
     if case.commits:
         source = world.forge.world.repo(FORK).git_dir
@@ -181,13 +207,30 @@ async def _ending(stage: Stage, number: int, wall: float) -> Ending:
     return Ending(
         case=case,
         labels=world.forge.labels(REPO, number),
-        report=reports[-1] if reports else "",
+        report=sticky_of(stage, number),
+        lines=line_comments(stage, number),
         fix=fix,
         calls=len(world.forge.calls(BOT)),
         comments=len(notes),
         builds=len(world.runs()),
         virtual=timedelta(seconds=stage.clock.monotonic()),
         wall=wall,
+    )
+
+
+def sticky_of(stage: Stage, number: int) -> str:
+    """The one comment that GateBot edits in place; empty where there is none."""
+    notes = stage.world.forge.notes_by(REPO, number, BOT)
+    return next((note.body for note in notes if "<!-- gatebot:sticky-" in note.body), "")
+
+
+def line_comments(stage: Stage, number: int) -> tuple[LineComment, ...]:
+    """GateBot's comments on lines and files, oldest first, as the forge has them now."""
+    threads = [thread for thread in stage.world.forge.threads(REPO, number) if thread.notes[0].author == BOT]
+    return tuple(
+        LineComment(place(thread.position), thread.notes[0].body, thread.resolved)
+        for thread in threads
+        if thread.position is not None
     )
 
 

@@ -46,8 +46,9 @@ class Watcher:
         self._resolved: set[str] = set()
         self._logged = 0
         self._head = world.forge.pull(REPO, number).head_sha
-        self._started: set[int] = set()
-        self._ended: set[int] = set()
+        now = world.clock.monotonic()  # builds of an earlier pull request are no news of this one
+        self._started = {run.number for run in world.runs()}
+        self._ended = {run.number for run in world.runs() if not run.in_progress(now) and run.result(now)}
 
     async def look(self) -> list[Happening]:
         """What is new."""
@@ -76,8 +77,10 @@ class Watcher:
         for note, thread in sorted(written, key=lambda pair: pair[0].id):
             before = self._notes.get(note.id)
             if before != note.body:
-                values = {"text": gist(note.body)}
+                values = {"text": headings(note.body) or gist(note.body)}
                 text_id = "demo.comments" if before is None else "demo.edits"
+                if "<!-- gatebot:sticky-" in note.body:
+                    text_id = "demo.sticky" if before is None else "demo.sticky_edits"
                 if before is None and thread.position is not None:
                     text_id, values["place"] = "demo.comments_line", place(thread.position)
                 found.append(Happening(self._now, note.author, text_id, values))
@@ -130,6 +133,14 @@ class Watcher:
 def place(position: Position) -> str:
     """``file:line``, or the file of a comment on the whole file."""
     return f"{position.path}:{position.line}" if position.line else position.path
+
+
+def headings(body: str) -> str:
+    """The headings of the comment that is edited in place, one after the other; empty for any other comment."""
+    if "<!-- gatebot:sticky-" not in body:
+        return ""
+    found = [line.lstrip("#").strip() for line in body.splitlines() if line.startswith(("## ", "### "))]
+    return " · ".join(found)
 
 
 def gist(body: str) -> str:

@@ -49,8 +49,7 @@ async def test_a_good_pull_request_is_green_in_two_commands_and_twelve_calls(pla
 
 async def test_the_demo_story_is_green_after_one_fix_within_twenty_five_calls(tmp_path: Path) -> None:
     told: list[Happening] = []
-    # Line comments cost two calls each (write, resolve) and have a budget of their own.
-    options = WorldOptions(state=tmp_path, gate={"publish_review": False})
+    options = WorldOptions(state=tmp_path)
     async with story.Stage(tmp_path, options=options) as stage:
         ending = await story.play(stage, told.append)
     assert ending.passed
