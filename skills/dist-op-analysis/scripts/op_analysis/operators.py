@@ -158,7 +158,7 @@ def signatures_of(path: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for schema in torch._C._jit_get_schemas_for_operator(f"aten::{func.__name__}"):
         front: list[str] = []
-    keyword: list[str] = []
+        keyword: list[str] = []
         for argument in schema.arguments:
             if argument.is_out:
                 break
