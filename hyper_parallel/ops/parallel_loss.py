@@ -145,26 +145,23 @@ class RowLossDistributedOp(LossDistributedOp):
     def output_shapes(self, call: OpCall) -> Sequence[Shape]:
         """See the base class."""
         first = call.layouts[0].shape
-        for slot, shape in self._rows(call):
-            vector = call.get("target") == Slot(slot) and shape == first[:1]
-            if len(first) != 2 or (shape != first and not vector):
+        for slot, shape in enumerate(call.shapes):
+            if call.get("weight") == Slot(slot):
+                fits = shape == first[1:]
+            else:
+                fits = shape == first or (call.get("target") == Slot(slot) and shape == first[:1])
+            if len(first) != 2 or not fits:
                 raise LayoutError(explain(self.op_name, "inputs", "matrices, and one target per row", call.shapes))
         return self.result(call, first[:1])
 
     def axis_rules(self, call: OpCall) -> Iterator[AxisRule]:
         """See the base class."""
-        places: list[Placement] = [R] * len(call.layouts)
-        for slot, _ in self._rows(call):
-            places[slot] = Shard(0)
+        places = [R if call.get("weight") == Slot(i) else Shard(0) for i in range(len(call.layouts))]
         yield AxisRule(tuple(places), (Shard(0) if self.reduction(call) == "none" else P_SUM,), CUT)
 
     def parts(self, call: OpCall) -> tuple[int, int]:
         """See the base class."""
         return call.layouts[0].local_shape[0], call.layouts[0].shape[0]
-
-    def _rows(self, call: OpCall) -> list[tuple[int, Shape]]:
-        weight = call.get("weight")
-        return [(i, shape) for i, shape in enumerate(call.shapes) if weight != Slot(i)]
 
 
 class ClassLossDistributedOp(LossDistributedOp):

@@ -64,6 +64,11 @@ def _targets(*values):
     return InputSpec((len(values),), dtype="int64", data=values, grad=False)
 
 
+def _autocast(x, t):
+    with torch.autocast("cpu", torch.bfloat16):
+        return functional.cross_entropy(x, t)
+
+
 _PAIRS = [
     OpSpec("mse_loss", functional.mse_loss),
     OpSpec("l1_loss", functional.l1_loss),
@@ -125,6 +130,8 @@ CASES = [
            out_placements=(P,), max_bytes=16),
     OpCase("cross_entropy_ops_half", functional.cross_entropy, (InputSpec((_N, _C), dtype="float16"), _TARGET), _PLACES,
            compare=CompareSpec.allclose(5e-3, 5e-3)),
+    OpCase("cross_entropy_ops_autocast", _autocast, (InputSpec((_N, _C), dtype="bfloat16"), _TARGET), _PLACES,
+           compare=CompareSpec.allclose(2e-2, 2e-2)),
     OpCase("cross_entropy_ops_double", functional.cross_entropy, (InputSpec((_N, _C), dtype="float64"), _TARGET),
            _PLACES),
     OpCase("mse_loss_ops_batch", functional.mse_loss, (_M, _M), ((S0,), (S0,)), out_placements=(P,), max_bytes=0,
@@ -163,6 +170,9 @@ CASES = [
            (_ROWS, _LABELS), _PLACES),
     OpCase("multilabel_soft_margin_loss_ops_mean", functional.multilabel_soft_margin_loss,
            (_ROWS, InputSpec((7, 4), init="uniform", grad=False)), _PLACES),
+    OpCase("multilabel_soft_margin_loss_ops_weight",
+           lambda x, t, w: functional.multilabel_soft_margin_loss(x, t, w),
+           (_ROWS, InputSpec((7, 4), init="uniform", grad=False), InputSpec((7, 4), init="uniform")), _PLACES),
     _refusal_case("cross_entropy_ops_stray", functional.cross_entropy, (_LOGITS, _targets(0, 1, 2, 3, 4, 5, 11)),
                   IndexError),
     _refusal_case("cross_entropy_ops_negative", functional.cross_entropy, (_LOGITS, _targets(-1, 1, 2, 3, 4, 5, 1)),

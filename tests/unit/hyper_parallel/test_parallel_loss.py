@@ -140,6 +140,7 @@ INDEX = [([S(1)], (6, 9)), ([R], (6,))]
         ("binary_cross_entropy", [CUT[0], ([R], (9,))], {}, "the shapes of inputs and target should be equal"),
         ("gaussian_nll_loss", [*CUT, ([R], (9,))], {"var": Slot(2)}, "the shapes of inputs and target should be equal"),
         ("triplet_margin_loss", [*CUT, ([S(0)], (6,))], {"negative": Slot(2)}, "inputs should be matrices"),
+        ("multi_margin_loss", [CUT[0], ([S(0)], (6,)), ([R], (6, 9))], {"weight": Slot(2)}, "should be matrices"),
         ("multi_margin_loss", [([S(0)], (6,)), ([R], ())], {}, "For multi_margin_loss, inputs should be matrices"),
         ("cross_entropy", [INDEX[0], ([R], (5,))], {}, "the target's shape should be (6,), but got (5,)."),
         ("nll_loss", [([S(1)], (6, 9)), ([S(1)], (6, 9))], {}, "the target's shape should be (6,), but got (6, 9)."),
