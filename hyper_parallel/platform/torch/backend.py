@@ -30,11 +30,12 @@ from hyper_parallel.layout import Layout
 from hyper_parallel.platform.torch import adjoint, wire
 from hyper_parallel.platform.torch.dtensor import DTensor, LostAlias, as_dtensor, engine_of, plain
 from hyper_parallel.platform.torch.kernels import Kernels
+from hyper_parallel.platform.torch.kernels_batch import BatchKernels
 
 Tensor = torch.Tensor
 
 
-class TorchPlatform(Kernels):
+class TorchPlatform(Kernels, BatchKernels):
     """Stateless but for process groups; every method works on local tensors unless it says otherwise."""
 
     name = "torch"

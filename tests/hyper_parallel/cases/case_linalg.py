@@ -71,8 +71,8 @@ CASES = [
     OpCase("cdist_ops_both", torch.cdist, (InputSpec((5, 4)), InputSpec((7, 4))), ((S0, R), (R, S0)),
            out_placements=(S0, S1), max_bytes=0, compare=_CLOSE),
     *(
-        OpCase(f"{name}_ops_every", lambda x, name=name: torch.view_as_real(getattr(torch.fft, name)(x).resolve_conj()), (_SIGNAL,),
-               Every(10, partial=True), compare=_CLOSE)
+        OpCase(f"{name}_ops_every", lambda x, name=name: torch.view_as_real(getattr(torch.fft, name)(x).resolve_conj()),
+               (_SIGNAL,), Every(10, partial=True), compare=_CLOSE)
         for name in ("fft", "ifft", "rfft", "ihfft", "fft2", "rfft2", "fftn")
     ),
     *(
