@@ -22,7 +22,13 @@ from typing import Any
 import torch
 
 from hyper_parallel.platform.torch import adjoint, wire
+from hyper_parallel.platform.torch.kernels_attention import AttentionKernels
 from hyper_parallel.platform.torch.kernels_lines import LineKernels
+from hyper_parallel.platform.torch.kernels_loss import LossKernels
+from hyper_parallel.platform.torch.kernels_norm import NormKernels
+from hyper_parallel.platform.torch.kernels_order import OrderKernels
+from hyper_parallel.platform.torch.kernels_scan import ScanKernels
+from hyper_parallel.platform.torch.kernels_softmax import SoftmaxKernels
 from hyper_parallel.platform.torch.kernels_triangle import TriangleKernels
 
 Tensor = torch.Tensor
@@ -34,7 +40,16 @@ _DIM_TUPLE: dict[str, Any] = {
 }
 
 
-class Kernels(LineKernels, TriangleKernels):
+class Kernels(
+    AttentionKernels,
+    LineKernels,
+    LossKernels,
+    NormKernels,
+    OrderKernels,
+    ScanKernels,
+    SoftmaxKernels,
+    TriangleKernels,
+):
     """Mixed into the platform object."""
 
     @staticmethod

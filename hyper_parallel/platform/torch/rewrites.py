@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from hyper_parallel.layout import Layout
-from hyper_parallel.platform.torch import rewrites_index, rewrites_join
+from hyper_parallel.platform.torch import rewrites_index, rewrites_join, rewrites_norm
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, plain
 
 Tensor = torch.Tensor
@@ -127,4 +127,5 @@ HANDLERS: dict[Any, Callable[..., Any]] = {
     torch.atleast_3d: _atleast(3),
     **rewrites_join.HANDLERS,
     **rewrites_index.HANDLERS,
+    **rewrites_norm.HANDLERS,
 }
