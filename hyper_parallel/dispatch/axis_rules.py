@@ -70,6 +70,7 @@ class AxisRuleOp(DistributedOp):
     def infer_layout(self, cache_values: Sequence[Any]) -> InferResult:
         """See the base class."""
         call = self.call_of(cache_values)
+        _check_nesting(call)
         shapes = self.output_shapes(call)
         chosen = self._match(call, len(shapes))
         return tuple(_output_layout(call, chosen, index, shape) for index, shape in enumerate(shapes)), None
@@ -151,6 +152,19 @@ def _output_layout(call: OpCall, chosen: Sequence[AxisRule], index: int, shape: 
                 )
             cuts[dim] = list(next(iter(orders), tuple(axes)))
     return Layout.from_dim_axes(mesh, cuts, shape, partial)
+
+
+def _check_nesting(call: OpCall) -> None:
+    """Refuse inputs whose dims are cut by the same axes in another nesting order: their parts do not fall together."""
+    orders: dict[frozenset[int], tuple[int, int]] = {}
+    for layout in call.layouts:
+        for cut in layout.dim_axes:
+            for pair in itertools.combinations(cut, 2):
+                if orders.setdefault(frozenset(pair), pair) != pair:
+                    known = [orders[frozenset(pair)], pair]
+                    raise LayoutError(
+                        explain(call.op, f"nesting order of mesh axes {sorted(pair)}", "the same in all inputs", known)
+                    )
 
 
 def _nestings(layouts: Iterable[Layout], axes: Sequence[int]) -> dict[tuple[int, ...], None]:

@@ -168,8 +168,8 @@ class ConvDistributedOp(AxisRuleOp):
         tags = [rule.tag for rule in rules if rule.tag.endswith("groups")]
         if not cut and not tags and 0 not in (*weight.local_shape[:2], *layout.local_shape[: sizes.channel + 1]):
             return None
-        if len(tags) > 1 or (not tags and weight.dim_axes[self.in_dim] != layout.dim_axes[sizes.channel]):
-            raise LayoutError(explain(self.op_name, "cuts of channels", "the same in input and weight", call.layouts))
+        if len(tags) > 1:
+            raise LayoutError(explain(self.op_name, "mesh axes that cut groups", "at most one", len(tags)))
         steps = Steps()
         for dim in cut:
             bring, keep, _ = entry(self.platform, self.op_name, layout, dim, sizes.line(dim))

@@ -140,19 +140,32 @@ class LinearDistributedOp(ContractionDistributedOp):
 
 
 class EinsumDistributedOp(ContractionDistributedOp):
-    """einsum with an equation string; ellipsis and the sublist form run by the fallback."""
+    """einsum with an equation string; the sublist form runs by the fallback."""
 
     signature: ClassVar[str] = "equation, *operands"
 
     def labels(self, call: OpCall) -> tuple[Labels, tuple[object, ...]]:
         """See the base class."""
         equation = call["equation"]
-        if not isinstance(equation, str) or "." in equation:
-            raise LayoutError(explain(self.op_name, "the equation", "a string without ellipsis", repr(equation)))
+        if not isinstance(equation, str):
+            raise LayoutError(explain(self.op_name, "the equation", "a string", repr(equation)))
         left, arrow, right = equation.replace(" ", "").partition("->")
+        parts = left.split(",")
+        if len(parts) != len(call.layouts) or any(part.count(".") not in (0, 3) for part in (*parts, right)):
+            raise LayoutError(explain(self.op_name, "the equation", f"of {len(call.layouts)} operands", equation))
         if not arrow:
-            right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
-        return tuple(tuple(part) for part in left.split(",")), tuple(right)
+            letters = sorted(c for c in set(left) - {",", "."} if left.count(c) == 1)
+            right = ("..." if "." in left else "") + "".join(letters)
+        rests = [len(shape) - len(part) + 3 for part, shape in zip(parts, call.shapes, strict=True) if "." in part]
+        widest = max(rests, default=0)
+        found = iter(rests)
+        return tuple(_spelled(part, next(found) if "." in part else 0) for part in parts), _spelled(right, widest)
+
+
+def _spelled(part: str, rest: int) -> tuple[object, ...]:
+    """Labels of one operand, its ellipsis as `rest` labels counted from the right."""
+    before, _, after = part.partition("...")
+    return (*before, *(("batch", back) for back in range(rest, 0, -1)), *after)
 
 
 def _bias_placement(shape: tuple[int, ...], out_shape: tuple[int, ...], result: Placement) -> Placement:

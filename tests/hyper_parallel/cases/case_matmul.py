@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import torch
 
+from hyper_parallel.placements import StridedShard
 from tests.hyper_parallel.case import S0, S1, Every, InputSpec, OpCase, P, R
 
 
@@ -53,5 +54,13 @@ CASES = [
     OpCase("einsum_ops_trace_like", lambda x: torch.einsum("ii->i", x), (_spec(5, 5),), Every(12)),
     OpCase("tensordot_ops_uneven", lambda x, y: torch.tensordot(x, y, dims=([1, 2], [0, 1])),
            (_spec(2, 3, 5), _spec(3, 5, 4)), Every(12)),
+    OpCase("einsum_ops_ellipsis", lambda x, y: torch.einsum("...ij,jk->...ik", x, y), (_spec(3, 1, 5, 4), _spec(4, 6)),
+           Every(16, partial=True)),
+    OpCase("einsum_ops_ellipses", lambda x, y: torch.einsum("a...b,...bc", x, y),
+           (_spec(5, 3, 2, 4), _spec(1, 2, 4, 3)), Every(16)),
+    OpCase("einsum_ops_batch_local", lambda x, y: torch.einsum("...ij,...jk->...ik", x, y),
+           (_spec(5, 3, 4), _spec(5, 4, 2)), ((S0,), (S0,)), out_placements=(S0,), max_bytes=0),
+    OpCase("mm_ops_other_nesting", torch.mm, (_spec(4, 8), _spec(8, 4)), ((S1, S1), (StridedShard(0, 2), S0)),
+           mesh_shape=(2, 2)),
     OpCase("matmul_ops_empty", torch.matmul, (_spec(0, 7), _B), Every(12)),
 ]  # fmt: skip

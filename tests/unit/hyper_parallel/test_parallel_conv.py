@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, init_device_mesh
 from hyper_parallel.dispatch.call import Slot
 from hyper_parallel.dispatch.registry import Registry
+from hyper_parallel.placements import StridedShard
 from tests.unit.hyper_parallel.ranks_in_threads import run_on_ranks
 
 functional = torch.nn.functional
@@ -170,3 +171,8 @@ def test_a_dim_cut_by_two_axes_is_refused_by_the_local_call():
     values = [*layouts, op.bind([Slot(0), Slot(1)], {})]
     with pytest.raises(LayoutError, match="For conv1d, mesh axes that cut dim 2 should be at most one"):
         op.get_expand_impl(functional.conv1d, op.infer_layout(values), values)
+
+
+def test_channels_nested_in_another_order_are_refused():
+    with pytest.raises(LayoutError, match=r"nesting order of mesh axes \[0, 1\] should be the same in all inputs"):
+        outs("conv1d", ((2, 8, 5), (4, 8, 3)), ([S(1), S(1)], [StridedShard(1, 2), S(1)]), mesh=(2, 2))
