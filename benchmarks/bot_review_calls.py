@@ -22,7 +22,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from bot_common import report
+from benchmarks.bot_common import report
 
 from bot.demo import files
 from bot.demo.story import Stage

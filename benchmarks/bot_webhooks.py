@@ -30,7 +30,7 @@ import uuid
 from pathlib import Path
 
 import aiohttp
-from bot_common import SECRET, Daemon, percentile, report
+from benchmarks.bot_common import SECRET, Daemon, percentile, report
 
 from bot.intake.signature import sign
 from bot.sandbox.gitcode.sandbox import Sandbox
