@@ -134,12 +134,11 @@ def told_by(task: RepairTask, mirror: Path, sha: str) -> tuple[str, tuple[Findin
 
 
 def _same_place(finding: Finding, place: str) -> bool:
-    stage, _, rest = place.partition(" ")
-    rule, _, where = rest.rpartition(" ")
+    start = "".join(f"{part} " for part in (stage_of(finding), finding.rule) if part)
+    where = place.removeprefix(start)
     path, _, line = where.rpartition(":") if re.search(r":\d+$", where) else (where, "", "0")
     return (
-        stage == stage_of(finding)
-        and rule == finding.rule
-        and (not finding.file or finding.file.endswith(path) or path.endswith(finding.file))
+        place.startswith(start)
+        and (not finding.file or f"/{finding.file}".endswith(f"/{path}") or path.endswith(f"/{finding.file}"))
         and finding.line in {0, int(line)}
     )

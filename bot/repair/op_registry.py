@@ -38,6 +38,7 @@ WITHOUT_CLASS: Final = "op-yaml-without-class"
 WITHOUT_YAML: Final = "op-class-without-yaml"
 _ELSEWHERE: Final = "distributed_op_module"  # an older key: the class lies outside of the operator directory
 _PLACE: Final = re.compile(r"(?P<ops>(?:.*/)?ops)/yaml/(?:.*/)?[^/]+\.yaml")
+_LONGEST: Final = 300_000  # characters of one file; the readers are slow, and a pull request may bring any file
 _STRING: Final = "tag:yaml.org,2002:str"
 _NULL: Final = "tag:yaml.org,2002:null"
 
@@ -78,6 +79,7 @@ class OpFile:
     text: str
     entries: tuple[Entry, ...]
     default: Entry | None
+    aliased: bool = False
 
     def scalar(self, entry: Entry, key: str) -> yaml.ScalarNode | None:
         """What counts for an entry: its own value, else the default's."""
@@ -93,15 +95,17 @@ def read_entries(text: str) -> OpFile:
     """The entries of a YAML text.
 
     Raises:
-        ValueError: It is no YAML, or a name occurs twice.
+        ValueError: It is no YAML, is too long, or a name occurs twice.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"more than {_LONGEST} characters")
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         aliased = any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text))
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(str(error).partition("\n")[0]) from error
     if not isinstance(root, yaml.MappingNode):
-        return OpFile(text, (), None)
+        return OpFile(text, (), None, aliased)
     found: dict[str, Entry] = {}
     for key, value in root.value:
         name = str(key.value)
@@ -112,7 +116,7 @@ def read_entries(text: str) -> OpFile:
         elif value.tag == _NULL:
             found[name] = Entry(name, key.start_mark.line + 1, {})
     default = found.pop(DEFAULT, None)
-    return OpFile(text, tuple(found.values()), default)
+    return OpFile(text, tuple(found.values()), default, aliased)
 
 
 def _entry(key: yaml.Node, value: yaml.MappingNode, aliased: bool) -> Entry:
@@ -144,7 +148,9 @@ class Names:
 
 
 def names_of(content: bytes) -> Names:
-    """Module-level names; a module that cannot be parsed, or fills itself at run time, is ``open``."""
+    """Module-level names; a module that cannot be parsed, is too long, or fills itself at run time, is ``open``."""
+    if len(content) > _LONGEST:
+        return Names({}, frozenset(), open=True)
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError):
