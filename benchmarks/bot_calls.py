@@ -23,7 +23,6 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.bot_common import report
-
 from bot.demo import files
 from bot.demo.story import Stage, play
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, WorldOptions

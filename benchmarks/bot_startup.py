@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from benchmarks.bot_common import Daemon, report
 
+from benchmarks.bot_common import Daemon, report
 from bot.gate.case import Phase
 from bot.runtime import cases
 from bot.runtime.database import Database

@@ -30,8 +30,8 @@ import uuid
 from pathlib import Path
 
 import aiohttp
-from benchmarks.bot_common import SECRET, Daemon, percentile, report
 
+from benchmarks.bot_common import SECRET, Daemon, percentile, report
 from bot.intake.signature import sign
 from bot.sandbox.gitcode.sandbox import Sandbox
 

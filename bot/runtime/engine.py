@@ -162,6 +162,28 @@ class Engine:
         loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put in one of its own, which is closed now
         Engine.current = None
 
+    async def take_over(self, living: frozenset[str], quiet_since: float) -> tuple[str, ...]:
+        """Continue the unfinished wake-ups of processes that are gone, whatever they were called.
+
+        The engine hands each of them to exactly one living process, so that several may ask at once.
+
+        Args:
+            living: Names of the processes that live.
+            quiet_since: A wake-up that was begun or picked up later than this (real Unix seconds) is left alone: its
+                process may be too young to be known.
+
+        Returns:
+            The names of the processes that were given up.
+        """
+        pending = await DBOS.list_workflows_async(status="PENDING", load_input=False, load_output=False)
+        known = living | {self._outside.settings.runtime.replica}
+        old = [flow for flow in pending if (flow.updated_at or 0) < quiet_since * 1000]
+        gone = sorted({flow.executor_id for flow in old if flow.executor_id and flow.executor_id not in known})
+        if gone:
+            log.warning("wake-ups of %s, which gave no sign of life, are continued by others", ", ".join(gone))
+            await asyncio.to_thread(DBOS._recover_pending_workflows, gone)  # what DBOS' own recovery endpoint calls
+        return tuple(gone)
+
     async def forget_before(self, moment: float) -> int:
         """Delete the engine's records of wake-ups that ended before ``moment`` (real Unix seconds); how many."""
         until = datetime.fromtimestamp(moment, UTC).isoformat()

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""What each replica does for itself on a timer (APScheduler): sweep, forget old rows, say that it lives."""
+"""What each replica does on a timer (APScheduler): sweep, forget old rows, say that it lives, finish for the dead."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5
 ALIVE_SECONDS = 20.0
+# Twelve beats missed: its process is gone, or cut off from the store, without which it cannot enter anything either.
+GONE_SECONDS = 60.0
+_TAKE_OVER_EVERY = 15
 _WORKFLOWS_KEPT = timedelta(hours=6)  # an ended wake-up is of no further use; each holds the facts it saw
 
 
@@ -62,6 +65,7 @@ class Housekeeping:
         again = {"next_run_time": first} if first else {}
         self._scheduler.add_job(self.sweep_all, "interval", minutes=settings.sweep_minutes, **kept, **again)
         self._scheduler.add_job(self.beat, "interval", seconds=BEAT_SECONDS, next_run_time=datetime.now(UTC), **kept)
+        self._scheduler.add_job(self.take_over, "interval", seconds=_TAKE_OVER_EVERY, **kept)
         self._scheduler.add_job(self.forget, "interval", hours=1, **kept)
         self._scheduler.start()
 
@@ -104,12 +108,23 @@ class Housekeeping:
         except GateBotError as error:
             log.warning("heartbeat: %s", error)
 
+    async def take_over(self) -> None:
+        """Finish what replicas left that are gone: crashed for good, or started again under another name."""
+        since = time.time() - GONE_SECONDS
+        try:
+            living = await self._outside.database.run(lambda c: living_since(c, since))
+            await self._engine.take_over(living, since)
+        except Exception:  # the engine's own errors have no common type; the next turn comes soon
+            log.exception("could not look after the wake-ups of replicas that are gone")
+
     async def forget(self) -> None:
         """Delete what ended long ago."""
         moment = self._outside.stamp() - self._outside.settings.storage.keep_days * 86400
         try:
             rows = await self._outside.database.run(lambda c: forget_before(c, moment))
             flows = await self._engine.forget_before(time.time() - _WORKFLOWS_KEPT.total_seconds())
+            names = sa.delete(replicas).where(replicas.c.beat_at < time.time() - 86400)
+            await self._outside.database.run(lambda c: c.execute(names).rowcount)
         except GateBotError as error:
             log.warning("housekeeping: %s", error)
             return
@@ -120,6 +135,11 @@ class Housekeeping:
 def _beat(connection: sa.Connection, name: str) -> None:
     if not insert_new(replicas, connection, {"name": name, "beat_at": time.time()}):
         connection.execute(sa.update(replicas).where(replicas.c.name == name).values(beat_at=time.time()))
+
+
+def living_since(connection: sa.Connection, moment: float) -> frozenset[str]:
+    """Names of the replicas that said since ``moment`` (real Unix seconds) that they live."""
+    return frozenset(connection.execute(sa.select(replicas.c.name).where(replicas.c.beat_at >= moment)).scalars())
 
 
 def is_anyone_alive(connection: sa.Connection) -> bool:

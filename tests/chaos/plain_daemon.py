@@ -12,11 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""The service as a process of its own, with settings from a JSON file (secrets in clear, made up by the test)."""
+"""The service as a process of its own, with settings from a JSON file (secrets in clear, made up by the test).
+
+Run as ``python plain_daemon.py SETTINGS.json [POINT]``: with a point it kills itself, hard, where that one is reached.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import signal
 import sys
 from pathlib import Path
 
@@ -26,7 +32,13 @@ from bot.config import Settings
 
 def main() -> None:
     settings = Settings.model_validate_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    asyncio.run(serve(settings, on_start=lambda _server: None))
+    deadly = re.compile(sys.argv[2]) if len(sys.argv) > 2 else None
+
+    def point(name: str) -> None:
+        if deadly and deadly.search(name):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    asyncio.run(serve(settings, on_start=lambda _server: None, point=point))
 
 
 if __name__ == "__main__":

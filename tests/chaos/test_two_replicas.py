@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Two processes of the service on one PostgreSQL, each told of everything: still one of each, in order."""
+"""Two processes of the service on one PostgreSQL: still one of each, in order, and one finishes what the other left."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ import pytest
 from bot.config import Settings
 from bot.demo import files
 from bot.demo.world import AUTHOR, BOT, FORK, REPO, World, WorldOptions
-from bot.gate.case import Outcome
+from bot.gate.case import Case, Outcome
 from bot.runtime import cases
 from bot.runtime.database import Database
 from bot.sandbox.clock import SystemClock
@@ -83,11 +83,9 @@ async def until_listening(port: int) -> None:
     raise AssertionError("a replica never listened")
 
 
-@pytest.mark.timeout(900)
-async def test_two_replicas_do_everything_once(tmp_path: Path, server_url: str) -> None:
-    ports = {"one": free_port(), "two": free_port()}
-    options = WorldOptions(
-        state=tmp_path,
+def world_options(directory: Path, server_url: str) -> WorldOptions:
+    return WorldOptions(
+        state=directory,
         real_time=True,
         stages=("Check_Codespell",),
         forge=Options(calls_per_minute=0, calls_per_hour=0),
@@ -96,18 +94,28 @@ async def test_two_replicas_do_everything_once(tmp_path: Path, server_url: str) 
         runtime={"settle_seconds": 0.1},
         storage={"url": server_url},
     )
-    daemon = Path(__file__).with_name("plain_daemon.py")
+
+
+async def start(world: World, directory: Path, replica: str, port: int, deadly: str = "") -> asyncio.subprocess.Process:
+    """A replica that listens and is told of everything; ``deadly`` is a pattern of the point at which it dies."""
+    path = settings_file(world.settings(), directory / f"{replica}.json", port=port, replica=replica)
+    words = (sys.executable, str(Path(__file__).with_name("plain_daemon.py")), str(path), *filter(None, [deadly]))
+    with (directory / f"{replica}.log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(*words, stderr=log)
+    await until_listening(port)
+    world.hook_to(port)
+    return process
+
+
+@pytest.mark.timeout(900)
+async def test_two_replicas_do_everything_once(tmp_path: Path, server_url: str) -> None:
     processes = []
-    async with World(options, SystemClock()) as world:
+    async with World(world_options(tmp_path, server_url), SystemClock()) as world:
         try:
-            for replica, port in ports.items():
-                path = settings_file(world.settings(), tmp_path / f"{replica}.json", port=port, replica=replica)
-                with (tmp_path / f"{replica}.log").open("wb") as log:
-                    words = (sys.executable, str(daemon), str(path))
-                    processes.append(await asyncio.create_subprocess_exec(*words, stderr=log))
-                await until_listening(port)
-                world.hook_to(port)
-            case, number = await _contribute_and_wait(world, server_url)
+            for replica in ("one", "two"):
+                processes.append(await start(world, tmp_path, replica, free_port()))
+            number = await _contribute(world, MISSPELT)
+            case = await _until_ended(server_url, number)
         finally:
             for process in processes:
                 process.terminate()
@@ -122,21 +130,46 @@ async def test_two_replicas_do_everything_once(tmp_path: Path, server_url: str) 
     assert Counter("gatebot:sticky-summary" in body for body in notes)[True] == 1
     assert [commit.author_name for commit in history[:2]] == [BOT, AUTHOR]
     assert [run.final for run in runs if not run.bypass] == ["FAILURE", "SUCCESS"]
-    assert "fault in GateBot" not in "".join((tmp_path / f"{replica}.log").read_text() for replica in ports)
+    assert "fault in GateBot" not in "".join((tmp_path / f"{replica}.log").read_text() for replica in ("one", "two"))
 
 
-async def _contribute_and_wait(world: World, url: str) -> tuple[cases.Case, int]:
-    await world.forge.push(FORK, "topic", MISSPELT, author=AUTHOR, message="feat: add clamp")
+@pytest.mark.timeout(900)
+async def test_what_a_dead_replica_left_is_finished_by_one_of_another_name(tmp_path: Path, server_url: str) -> None:
+    async with World(world_options(tmp_path, server_url), SystemClock()) as world:
+        first = await start(world, tmp_path, "one", free_port(), deadly="^sent .*:check-pr:")
+        second = None
+        try:
+            number = await _contribute(world, files.GOOD_FILES)
+            assert await asyncio.wait_for(first.wait(), 300) == -9  # in the middle of its first wake-up
+            second = await start(world, tmp_path, "two", free_port())
+            case = await _until_ended(server_url, number)
+        finally:
+            for process in filter(None, (first, second)):
+                if process.returncode is None:
+                    process.terminate()
+                    await process.wait()
+        notes = [note.body for note in world.forge.notes_by(REPO, number, BOT)]
+    assert case.outcome is Outcome.PASSED
+    assert [body for body in notes if body.startswith("/")] == ["/check-pr", "/retest"]
+    assert "wake-ups of one, which gave no sign of life" in (tmp_path / "two.log").read_text()
+
+
+async def _contribute(world: World, changed: dict[str, str]) -> int:
+    await world.forge.push(FORK, "topic", changed, author=AUTHOR, message="feat: add clamp")
     pull = await world.forge.open_pull_request(
         REPO, author=AUTHOR, title="feat: add clamp", body=files.COMPLETE_BODY, branch="topic", head_repo=FORK
     )
+    return pull.number
+
+
+async def _until_ended(url: str, number: int) -> Case:
     database = Database(url)
     try:
         end = time.monotonic() + 700
         while time.monotonic() < end:
-            stored = await database.run(lambda c: cases.load(c, f"{REPO}#{pull.number}"))
+            stored = await database.run(lambda c: cases.load(c, f"{REPO}#{number}"))
             if stored is not None and stored.case.outcome is not None:
-                return stored.case, pull.number
+                return stored.case
             await asyncio.sleep(0.1)
         raise AssertionError(f"it never ended: {stored!r}")
     finally:
