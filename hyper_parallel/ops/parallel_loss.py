@@ -84,11 +84,11 @@ class LossDistributedOp(AxisRuleOp):
         own, count = self.parts(call)
         local = word if word == "none" or (word == "mean" and own) else "sum"
         scale = {"mean": own / count, "batchmean": 1 / max(1, *call.layouts[0].shape[:1])}.get(word)
-        name, loss, together = self.op_name, self.platform.loss, self.platform.together
+        name, loss, together = self.op_name, self.platform.loss, self.platform.run_together
 
         def impl(*tensors: Any) -> Any:
             values = self.values(call, tensors, local)
-            part = together(name, lambda: loss(name, values), mesh, axes) if checked else loss(name, values)
+            part = together(lambda: loss(name, values), name, mesh, axes) if checked else loss(name, values)
             return part if scale is None else part * scale
 
         return impl

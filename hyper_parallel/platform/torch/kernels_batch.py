@@ -25,6 +25,8 @@ from hyper_parallel.errors import explain
 from hyper_parallel.platform.torch import wire
 
 LinAlgError: type[RuntimeError] = vars(torch.linalg)["LinAlgError"]
+_KINDS: tuple[type[Exception], ...] = (LinAlgError, RuntimeError, IndexError, ValueError, TypeError)
+"""Errors by which functions refuse values, special ones first."""
 
 
 class BatchKernels:
@@ -32,24 +34,24 @@ class BatchKernels:
 
     @staticmethod
     def run_together(call: Callable[[], Any], name: str, mesh: Any, axes: Sequence[int]) -> Any:
-        """What `call` returns; if it raises a RuntimeError on any rank of the mesh axes, all of them raise.
+        """What `call` returns. If it raises on some rank of the mesh axes, all of them raise an error of that kind.
 
-        Raises:
-            RuntimeError: the own error, or that another rank failed, of the same class where that is LinAlgError.
+        For functions that refuse by looking at values: a rank that raised alone would leave the others waiting.
         """
-        error: RuntimeError | None = None
+        error: Exception | None = None
         out = None
         try:
             out = call()
-        except RuntimeError as caught:
+        except _KINDS as caught:
             error = caught
-        kind = 0 if error is None else 2 if isinstance(error, LinAlgError) else 1
-        failed = torch.tensor([kind], dtype=torch.int32, device=mesh.device_type)
+        code = 0 if error is None else 1 + next(i for i, kind in enumerate(_KINDS) if isinstance(error, kind))
+        failed = torch.tensor([code], dtype=torch.int32, device=mesh.device_type)
         for axis in axes:
             failed = wire.all_reduce(failed, mesh, axis, "max")
         if error is not None:
             raise error
         if int(failed):
-            raised = LinAlgError if int(failed) == 2 else RuntimeError
-            raise raised(explain(name, "the parts of all ranks", "computable", "an error on another rank"))
+            raise _KINDS[int(failed) - 1](
+                explain(name, "the parts of all ranks", "computable", "an error on another rank")
+            )
         return out

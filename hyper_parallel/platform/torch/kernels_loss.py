@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,34 +27,11 @@ from hyper_parallel.platform.torch import wire
 Tensor = torch.Tensor
 functional = torch.nn.functional
 _NARROW = frozenset({torch.float16, torch.bfloat16})
-_KINDS: tuple[type[Exception], ...] = (RuntimeError, IndexError, ValueError, TypeError)
 
 
 def loss(name: str, values: dict[str, Any]) -> Tensor:
     """The framework's own loss of local tensors, arguments by name."""
     return getattr(functional, name)(**values)  # type: ignore[no-any-return]
-
-
-def together(name: str, run: Callable[[], Tensor], mesh: Any, axes: Sequence[int]) -> Tensor:
-    """What `run` returns. Where it raises on some rank of `axes`, every rank of them raises an error of that kind.
-
-    For functions that refuse by looking at values: a rank that raised alone would leave the others waiting.
-    """
-    result, failure = None, None
-    try:
-        result = run()
-    except _KINDS as error:
-        failure = error
-    code = 0 if failure is None else 1 + next(i for i, kind in enumerate(_KINDS) if isinstance(failure, kind))
-    flag = torch.tensor([code], dtype=torch.int32)
-    for axis in axes:
-        flag = wire.all_reduce(flag, mesh, axis, "max")
-    if failure is not None:
-        raise failure
-    if result is None or int(flag):
-        kind = _KINDS[int(flag) - 1]
-        raise kind(explain(name, "every rank's part", "accepted", f"{kind.__name__} on another rank"))
-    return result
 
 
 def target_mass(
@@ -133,7 +110,6 @@ class LossKernels:
     """Mixed into the platform object."""
 
     loss = staticmethod(loss)
-    together = staticmethod(together)
     target_mass = staticmethod(target_mass)
     nll_share = staticmethod(nll_share)
     probability_share = staticmethod(probability_share)

@@ -21,7 +21,7 @@ from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, init_
 from hyper_parallel.dispatch.call import Slot
 from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.platform.torch.backend import PLATFORM
-from hyper_parallel.platform.torch.kernels_loss import target_mass, together
+from hyper_parallel.platform.torch.kernels_loss import target_mass
 from tests.unit.hyper_parallel.ranks_in_threads import own_part
 
 functional = torch.nn.functional
@@ -170,6 +170,7 @@ def test_an_error_of_the_own_part_keeps_its_words():
     def fails():
         raise ValueError("own words")
 
+    mesh = init_device_mesh("cpu", (2,), init_backend=False)
     with pytest.raises(ValueError, match="own words"):
-        together("bce", fails, None, ())
-    assert together("bce", lambda: 5, None, ()) == 5
+        PLATFORM.run_together(fails, "bce", mesh, ())
+    assert PLATFORM.run_together(lambda: 5, "bce", mesh, ()) == 5
