@@ -139,7 +139,7 @@ def _swap_masks(goals: Tensor, amounts: Tensor, mesh: Any, axis: int, sizes: Seq
     me, ranks = mesh.own_coordinate()[axis], len(sizes)
     lines = goals.shape[0]
     parts = [
-        _pack(goals == rank) if rank != me and amounts[me, rank] else torch.empty(0, dtype=torch.uint8)
+        pack(goals == rank) if rank != me and amounts[me, rank] else torch.empty(0, dtype=torch.uint8)
         for rank in range(ranks)
     ]
     lengths = [-(-lines * size // 8) if rank != me and amounts[rank, me] else 0 for rank, size in enumerate(sizes)]
@@ -149,19 +149,20 @@ def _swap_masks(goals: Tensor, amounts: Tensor, mesh: Any, axis: int, sizes: Seq
         if rank == me:
             masks.append(goals == me)
         elif lengths[rank]:
-            masks.append(_unpack(came[rank], lines * size).reshape(lines, size))
+            masks.append(unpack(came[rank], lines * size).reshape(lines, size))
         else:
             masks.append(torch.zeros((lines, size), dtype=torch.bool))
     return torch.cat(masks, 1)
 
 
-def _pack(mask: Tensor) -> Tensor:
+def pack(mask: Tensor) -> Tensor:
     """Eight flags a byte."""
     flat = torch.nn.functional.pad(mask.reshape(-1).to(torch.uint8), (0, -mask.numel() % 8)).reshape(-1, 8)
     return (flat << torch.arange(8, dtype=torch.uint8)).sum(1, dtype=torch.uint8)
 
 
-def _unpack(packed: Tensor, count: int) -> Tensor:
+def unpack(packed: Tensor, count: int) -> Tensor:
+    """The first `count` flags of what `pack` made."""
     return ((packed.unsqueeze(1) >> torch.arange(8, dtype=torch.uint8)) & 1).reshape(-1)[:count].to(torch.bool)
 
 

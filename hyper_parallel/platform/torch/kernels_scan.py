@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""logcumsumexp along a cut dim, one rank after the other, so that values and gradients are bitwise those of one device.
+"""logcumsumexp along a cut dim, one rank after the other, so that values are bitwise those of one device.
 
 Where values are large, one rounding in the carry changes gradients by more than their usual tolerance; an order of
 additions other than the sequential one would show.
