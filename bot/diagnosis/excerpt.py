@@ -17,20 +17,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bot.diagnosis.clean import clean_line, strip_bare_colour
 from bot.diagnosis.general.choose import SURE, choose
-from bot.diagnosis.general.regions import Rarity, Region, clusters, detected, find_hits, step_end
+from bot.diagnosis.general.rarity import Rarity
+from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end, strangers
 from bot.diagnosis.general.steps import Prior, find_steps
+from bot.diagnosis.general.words import went_well
 from bot.diagnosis.model import Cause, Excerpt
 from bot.diagnosis.tail import Tail
 from bot.diagnosis.templates import GreenTemplates
-from bot.gate.finding import Severity
+from bot.gate.finding import FailureClass, Severity
 
 _MAX_CAUSES = 40
 _LONGEST = 30
 _TAIL_LINES = 40
+_LUCKY = 0.1
+"""Factor for what a parser found in a line that reports a success."""
+_BESIDE = 8
+"""Most lines by which the excerpt is shortened because findings that stand elsewhere are shown, too."""
+_WRAPPERS = frozenset({"make", "ninja"})
+"""Tools that report that a command failed; why it did stands before."""
 
 
 def build_excerpt(
@@ -51,11 +59,23 @@ def build_excerpt(
         return (), 0.0
     starts, spoken = find_hits(texts)
     prior = Prior(find_steps(texts, spoken))
+    starts = {index: numbers for index, numbers in starts.items() if index not in prior.reports}
+    spoken = [index for index in spoken if index not in prior.reports]
     rare = Rarity(texts)
     offset = tail.first_line
-    own, early = _of_causes(causes, prior, offset)
-    regions = [*own, *detected(texts, starts, prior, rare, green), *clusters(texts, spoken, prior, rare, green)]
-    picked = choose(regions, step_end(texts, prior, _TAIL_LINES), len(texts))
+    own, early = _of_causes(causes, prior, texts, offset)
+    regions = [
+        *own,
+        *detected(texts, starts, prior, rare, green),
+        *clusters(texts, spoken, prior, rare, green),
+        *strangers(texts, prior, rare, green),
+    ]
+    end = step_end(texts, prior, _TAIL_LINES)
+    picked = choose(regions, end, texts, rare)
+    told = _lines(Region(one.finding.first_line, one.finding.last_line, 0, "") for one in causes if not one.secondary)
+    beside = told - {index + offset for index in _lines(picked)}
+    if beside:
+        picked = choose(regions, end, texts, rare, spent=min(len(beside), _BESIDE))
     best = max((region.score for region in regions), default=0.0)
     shown = [
         Excerpt(
@@ -71,7 +91,13 @@ def build_excerpt(
     return tuple(sorted([*early, *shown], key=lambda part: -part.score)), confidence
 
 
-def _of_causes(causes: Sequence[Cause], prior: Prior, offset: int) -> tuple[list[Region], list[Excerpt]]:
+def _lines(regions: Iterable[Region]) -> set[int]:
+    return {line for region in regions for line in range(region.first, region.last + 1)}
+
+
+def _of_causes(
+    causes: Sequence[Cause], prior: Prior, texts: Sequence[str], offset: int
+) -> tuple[list[Region], list[Excerpt]]:
     """Causes as regions; those in front of the kept tail as finished ranges, at most three of them."""
     regions: list[Region] = []
     early: list[Excerpt] = []
@@ -83,8 +109,10 @@ def _of_causes(causes: Sequence[Cause], prior: Prior, offset: int) -> tuple[list
         last = min(finding.last_line, finding.first_line + _LONGEST - 1)
         if finding.first_line >= offset:
             place = prior.at(last - offset)
-            # what a parser understood counts wherever it stands, but it, too, may come from a step that went well
-            score = weight * max(place, 0.75 if finding.confidence >= 1.0 and place > 0.3 else place)
+            if went_well(texts[finding.first_line - offset]):
+                place = _LUCKY
+            # what a parser understood counts wherever it stands in the failed step; elsewhere it, too, may mean nothing
+            score = weight * max(place, 0.75 if finding.confidence >= 1.0 and place > 0.5 else place)
             regions.append(Region(finding.first_line - offset, last - offset, score, finding.tool))
         elif len(early) < 3:
             early.append(Excerpt(finding.first_line, last, round(weight * 0.7, 3), finding.tool, finding.evidence))
@@ -96,8 +124,13 @@ def _weight(cause: Cause) -> float:
         return 3.0
     if cause.secondary or (cause.finding.severity is Severity.WARNING and cause.finding.confidence < 1.0):
         return 4.5
+    if cause.finding.tool in _WRAPPERS and cause.finding.rule == "target":
+        return 5.5
     if cause.finding.severity in (Severity.WARNING, Severity.INFO):
         return 7.5
+    if cause.finding.failure_class is FailureClass.INFRASTRUCTURE:
+        # these parsers know a phrase, not a report, and passing tests print such phrases, too
+        return 7.0
     if cause.finding.confidence < 1.0:
         # such as a bare traceback: printed more than once, it is probably part of the normal course
         return 8.0 * cause.finding.confidence / math.sqrt(cause.count)

@@ -18,69 +18,130 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.diagnosis.general.rarity import Rarity
 from bot.diagnosis.general.regions import Region
 
-BUDGET = 38
+BUDGET = 39
 """Lines to show when something recognised explains the failure."""
-UNDECIDED_BUDGET = 56
+UNDECIDED_BUDGET = 50
 """Lines to show when two places explain it about equally well."""
-WIDE_BUDGET = 70
+WIDE_BUDGET = 64
 """Lines to show when nothing does: then the reader gets more to look at."""
 _BEFORE, _AFTER = 6, 10
-_RELEVANT = 0.36
+_RELEVANT, _NEARLY = 0.28, 0.75
 # a second explanation elsewhere that is nearly as good: show more
 _RIVAL, _FAR = 0.85, 15
 # lines before and behind the best, the second and the third region that are shown with it at once
-_PADDING = ((3, 5), (2, 4), (1, 3), (0, 1))
+_PADDING = ((2, 3), (2, 2), (1, 2), (0, 1))
+_GROW, _GROW_BACK = 12, 6
+_SURE_TAIL, _TAIL = 4, 20
+_LEAST = 4
+_OVERRUN = 14
 SURE = 5.0
 """Score from which on a region counts as an explanation."""
 
 
-def choose(regions: Sequence[Region], tail: Region, size: int) -> list[Region]:
+def choose(regions: Sequence[Region], tail: Region, texts: Sequence[str], rare: Rarity, spent: int = 0) -> list[Region]:
     """Picks regions, best first, until the budget is spent.
 
     Args:
         regions: Candidates, overlapping or not.
         tail: The end of the failed step; always shown in part, in full when nothing else is sure.
-        size: Number of lines of the log (indexes run from 0).
+        texts: The log (indexes run from 0).
+        rare: Which of its lines are unlike the rest.
+        spent: Lines that the reader is shown elsewhere.
 
     Returns:
         Disjoint regions, best first.
     """
     ordered = sorted(regions, key=lambda region: (-region.score, region.first))
     best = ordered[0].score if ordered else 0.0
-    sure = best >= SURE
+    length = _SURE_TAIL if best >= SURE else _TAIL
+    chosen = _Chosen(
+        texts, range(max(tail.last - length + 1, tail.first), tail.last + 1), _budget(ordered, best) - spent
+    )
+    near = [region for region in ordered if region.score >= _NEARLY * best]
+    for region in near:
+        chosen.take(region, goes_on=True)
+    chosen.grow(rare)
+    for region in ordered[len(near) :]:
+        if region.score < _RELEVANT * best:
+            break
+        chosen.take(region)
+    return chosen.finish(Region(tail.first, tail.last, max(0.2 * best, 0.5), tail.why))
+
+
+class _Chosen:
+    """What was chosen so far, within the budget; ``reserve`` are lines that are shown in any case."""
+
+    def __init__(self, texts: Sequence[str], reserve: range, budget: int) -> None:
+        self._texts = texts
+        self._reserve = reserve
+        self._budget = budget
+        self._shown: set[int] = set()
+        self._picked: list[Region] = []
+        self._count = 0
+        self._overrun = _OVERRUN
+
+    def _room(self) -> int:
+        return self._budget - len(self._shown) - sum(index not in self._shown for index in self._reserve)
+
+    def take(self, region: Region, *, goes_on: bool = False) -> None:
+        """Adds a region with some lines around it, without them or in part where there is no room for more."""
+        room = self._room()
+        if room <= 0 or all(index in self._shown for index in range(region.first, region.last + 1)):
+            return
+        before, after = _PADDING[min(self._count, len(_PADDING) - 1)]
+        wide = range(max(region.first - before, 0), min(region.last + after, len(self._texts) - 1) + 1)
+        new = [index for index in wide if index not in self._shown]
+        if len(new) > room and goes_on and any(index in self._shown for index in range(wide.start - 2, wide.start + 1)):
+            # the same report goes on: better a few lines more than half of it
+            more = min(len(new) - room, self._overrun)
+            self._budget, self._overrun, room = self._budget + more, self._overrun - more, room + more
+        if len(new) > room:
+            own = [index for index in new if region.first <= index <= region.last]
+            new = own[:room] if room >= _LEAST or not self._picked else []
+        if new:
+            self._count += 1
+            self._add(new, region)
+
+    def _add(self, indexes: Sequence[int], region: Region) -> None:
+        self._shown.update(indexes)
+        self._picked.extend(_runs(indexes, region))
+
+    def grow(self, rare: Rarity) -> None:
+        """Adds the lines around the best regions that are as unlike the rest of the log as a failure is."""
+        for region in tuple(self._picked):
+            for start, step, most in ((region.last + 1, 1, _GROW), (region.first - 1, -1, _GROW_BACK)):
+                new: list[int] = []
+                index = start
+                while len(new) < min(most, self._room()) and 0 <= index < len(self._texts):
+                    if self._texts[index].strip() and not rare.alien(index):
+                        break
+                    new.append(index)
+                    index += step
+                while new and not self._texts[new[-1]].strip():
+                    new.pop()
+                self._add(sorted(one for one in new if one not in self._shown), region)
+
+    def finish(self, tail: Region) -> list[Region]:
+        """Adds the reserve, and lines around the picked regions while the budget lasts."""
+        size = len(self._texts)
+        self._add([index for index in self._reserve if index not in self._shown and index < size], tail)
+        picked = _joined(self._picked)
+        return _joined([*picked, *_context(picked, self._shown, self._budget - len(self._shown), size)])
+
+
+def _budget(ordered: Sequence[Region], best: float) -> int:
+    """Lines to show: few when one place explains the failure, more when several do, or none."""
+    if best < SURE:
+        return WIDE_BUDGET
     rival = any(
         region.score >= _RIVAL * best and region.why != ordered[0].why and _apart(region, ordered[0])
         for region in ordered[1:40]
     )
-    budget = WIDE_BUDGET if not sure else UNDECIDED_BUDGET if rival else BUDGET
-    shown: set[int] = set()
-    picked: list[Region] = []
-    reserve = range(max(tail.last - (7 if sure else 19), tail.first), tail.last + 1)
-    pads = 0
-    for region in ordered:
-        if region.score < _RELEVANT * best or len(shown) >= budget:
-            break
-        before, after = _PADDING[min(pads, len(_PADDING) - 1)]
-        wide = range(max(region.first - before, 0), min(region.last + after, size - 1) + 1)
-        new = [index for index in wide if index not in shown]
-        kept = [index for index in reserve if index not in shown and index not in wide]
-        room = budget - len(shown) - len(kept)
-        if not any(index not in shown for index in range(region.first, region.last + 1)) or room <= 0:
-            continue
-        pads += 1
-        if len(new) > room:
-            new = new[: room if room >= 4 or not picked else 0]
-        if not new:
-            continue
-        shown.update(new)
-        picked.extend(_runs(new, region))
-    rest = [index for index in reserve if index not in shown and index < size]
-    shown.update(rest)
-    picked.extend(_runs(rest, Region(tail.first, tail.last, max(0.2 * best, 0.5), tail.why)))
-    picked = _joined(picked)
-    return _joined([*picked, *_context(picked, shown, budget - len(shown), size)])
+    length = ordered[0].last - ordered[0].first + 1
+    return max(UNDECIDED_BUDGET if rival else BUDGET, min(length + _SURE_TAIL + 3, WIDE_BUDGET))
 
 
 def _apart(one: Region, other: Region) -> bool:

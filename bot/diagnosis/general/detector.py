@@ -24,6 +24,8 @@ from typing import Any
 
 import yaml
 
+_LONG, _LONGEST = 18, 45
+
 
 @dataclass(frozen=True, slots=True)
 class Detector:
@@ -64,6 +66,9 @@ def _detector(fields: dict[str, Any]) -> Detector:
     patterns: dict[str, Any] = {
         key: re.compile(fields[key]) for key in ("start", "until", "last", "follow") if key in fields
     }
+    if patterns.keys() & {"until", "last"} and fields.get("blanks", 1) != 1:
+        # where an end is known, a block may be as long as it is
+        fields = {"most": _LONGEST, **fields, **({"most": _LONGEST} if fields.get("most", 0) >= _LONG else {})}
     return Detector(**{**fields, **patterns})
 
 

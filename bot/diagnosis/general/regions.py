@@ -23,19 +23,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bot.diagnosis.general.detector import Detector, all_detectors
+from bot.diagnosis.general.rarity import Rarity, spread
 from bot.diagnosis.general.steps import Prior
-from bot.diagnosis.general.words import TRIGGER, line_score
+from bot.diagnosis.general.words import TRIGGER, WRAPPER, line_score
 from bot.diagnosis.scan import Scanner, build_scanner
 from bot.diagnosis.templates import GreenTemplates, template
 
 MAX_HITS = 20_000
-_CLUSTER_GAP = 3
+_CLUSTER_GAP, _WIDE_GAP, _LONGEST_CLUSTER = 3, 9, 20
+_CONTINUED = 0.7
+"""What follows on a group of telling lines tells less than where they began."""
 _BEFORE, _AFTER = 4, 6
-_APART = 12
 _MOST_POINTS = 6.5
 _REPEATED = 0.8
 _FAINT = 0.4
-_RARE_LINES = 20_000
+_WRAPPED = 5.0
+"""Most points of a report that only says that a command failed."""
+_STRANGE, _LONGEST_STRETCH = 1.6, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ def detected(
     detectors = all_detectors()
     open_until: dict[int, int] = {}
     seen: Counter[int] = Counter()
-    repeats = spread([(index, texts[index]) for index in sorted(starts)])
+    repeats = spread((index, template(texts[index])) for index in sorted(starts))
     for index in sorted(starts)[-MAX_HITS:]:
         for number in starts[index]:
             if index <= open_until.get(number, -1):
@@ -177,27 +181,14 @@ def detected(
             first = _first_line(texts, index, one.before)
             score = one.weight * max(prior.at(index), prior.at(last)) / (1 + 0.12 * seen[number])
             score /= repeats[template(texts[index])] ** _REPEATED
-            score *= 0.8 + 0.2 * rare.share(index, last)
+            score *= 0.75 + 0.15 * rare.share(index, last) + 0.2 * rare.unlike(index, last)
+            if WRAPPER.search(texts[index]):
+                score = min(score, _WRAPPED)
             seen[number] += 1
             if green is not None and texts[index] in green:
                 score *= 0.1
             regions.append(Region(first, last, score, one.name))
     return regions
-
-
-def spread(lines: Sequence[tuple[int, str]]) -> Counter[str]:
-    """How many separate places of the log each template is seen at; neighbours count as one place.
-
-    What is printed again and again through a log is part of its normal course.
-    """
-    places: Counter[str] = Counter()
-    latest: dict[str, int] = {}
-    for index, text in lines:
-        key = template(text)
-        if index - latest.get(key, -100) > _APART:
-            places[key] += 1
-        latest[key] = index
-    return places
 
 
 def _first_line(texts: Sequence[str], index: int, before: int) -> int:
@@ -212,7 +203,7 @@ def clusters(
 ) -> list[Region]:
     """Groups telling lines that stand close together."""
     lines = spoken[-MAX_HITS:]
-    frequency = spread([(index, texts[index]) for index in lines])
+    frequency = spread((index, template(texts[index])) for index in lines)
     scored: list[tuple[int, float]] = []
     for index in lines:
         points = line_score(texts[index])
@@ -223,36 +214,55 @@ def clusters(
             points *= 0.1
         if points >= _FAINT:
             scored.append((index, points))
-    groups: list[list[tuple[int, float]]] = []
-    for item in scored:
-        if groups and item[0] - groups[-1][-1][0] <= _CLUSTER_GAP and item[0] - groups[-1][0][0] < 20:
-            groups[-1].append(item)
-        else:
-            groups.append([item])
     regions = []
-    for group in groups:
+    behind = -100
+    for group in _grouped(scored, rare):
         best = sorted((points for _, points in group), reverse=True)
         strength = min(best[0] + 0.25 * sum(best[1:6]), _MOST_POINTS)
-        first = max(group[0][0] - _BEFORE, 0)
-        last = min(group[-1][0] + _AFTER, len(texts) - 1)
+        first, last = _with_strangers(texts, group[0][0], group[-1][0], rare)
         # no more than a recognised report, however many error words stand together
-        strength = min(strength * (0.55 + 0.6 * rare.share(group[0][0] - 1, group[-1][0] + 3)), _MOST_POINTS)
+        near = (group[0][0] - 1, group[-1][0] + 3)
+        strength = min(strength * (0.5 + 0.4 * rare.share(*near) + 0.5 * rare.unlike(*near)), _MOST_POINTS)
+        if group[0][0] - behind <= _CLUSTER_GAP:
+            strength *= _CONTINUED
+        behind = group[-1][0]
         regions.append(Region(first, last, strength * prior.at(group[-1][0]), "error-words"))
     return regions
 
 
-class Rarity:
-    """Which lines say something that the log says only once: a failure is unlike the normal course around it."""
+def _grouped(scored: Sequence[tuple[int, float]], rare: Rarity) -> list[list[tuple[int, float]]]:
+    """Puts telling lines together that stand close, or that only lines unlike the rest of the log stand between."""
+    groups: list[list[tuple[int, float]]] = []
+    for item in scored:
+        if groups and item[0] - groups[-1][0][0] < _LONGEST_CLUSTER:
+            gap = item[0] - groups[-1][-1][0]
+            if gap <= _CLUSTER_GAP or (gap <= _WIDE_GAP and all(map(rare.alien, range(item[0] - gap + 1, item[0])))):
+                groups[-1].append(item)
+                continue
+        groups.append([item])
+    return groups
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._start = max(len(texts) - _RARE_LINES, 0)
-        self._keys = [template(text) for text in texts[self._start :]]
-        self._count = Counter(self._keys)
 
-    def share(self, first: int, last: int) -> float:
-        """Part of the non-empty lines from ``first`` to ``last`` (indexes) whose template occurs once or twice."""
-        keys = [key for key in self._keys[max(first - self._start, 0) : max(last + 1 - self._start, 0)] if key]
-        return sum(self._count[key] <= 2 for key in keys) / len(keys) if keys else 0.5
+def _with_strangers(texts: Sequence[str], first: int, last: int, rare: Rarity) -> tuple[int, int]:
+    """Widens a range by the lines around it that are as unlike the rest of the log, and by one at its end."""
+    start, end = first, min(last + 1, len(texts) - 1)
+    while start > 0 and first - start < _BEFORE and rare.alien(start - 1):
+        start -= 1
+    while end + 1 < len(texts) and end - last < _AFTER and rare.alien(end + 1):
+        end += 1
+    return start, end
+
+
+def strangers(texts: Sequence[str], prior: Prior, rare: Rarity, green: GreenTemplates | None) -> list[Region]:
+    """Stretches of lines whose forms hardly any other place of the log has; telling where they speak of a failure."""
+    regions = []
+    for first, last in rare.stretches():
+        if last - first >= _LONGEST_STRETCH or (green is not None and texts[first] in green):
+            continue
+        points = max(line_score(texts[index]) for index in range(first, last + 1))
+        score = (_STRANGE + 0.6 * min(points, 4.0)) * rare.quiet * prior.at(last)
+        regions.append(Region(first, last, score, "unlike-the-rest"))
+    return regions
 
 
 def step_end(texts: Sequence[str], prior: Prior, size: int) -> Region:

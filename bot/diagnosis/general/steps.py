@@ -43,13 +43,29 @@ _NEAR = 150.0
 """Lines in which the prior of a line falls to 1/e with its distance from the end of the failed step."""
 
 
+_LEAVES = ("section_start:", "Running after", "Uploading artifacts")
+_AFTERWARDS = re.compile(
+    r"section_start:\d{1,12}:(?:after_script|upload_artifacts|archive_cache|cleanup)"
+    r"|Running after[_ ]script|Uploading artifacts for failed"
+)
+"""Lines with which a runner leaves the failed script for what it does afterwards in the same step."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stretch of lines (indexes, end exclusive) with the outcome that the log gives for it."""
+    """A stretch of lines with the outcome that the log gives for it.
+
+    Attributes:
+        start: Index of its first line.
+        end: Index behind its last line.
+        failed: Whether it failed.
+        report: Index of the line that only reports the outcome; -1 when there is none, or when it says why.
+    """
 
     start: int
     end: int
     failed: bool
+    report: int = -1
 
 
 def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
@@ -65,6 +81,7 @@ def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
     steps: list[Step] = []
     echoes = {text[2:].strip(): index for index, text in enumerate(texts) if text.startswith("$ ")}
     groups = [index for index, text in enumerate(texts) if text.startswith("##[group]Run ")]
+    leaves = [index for index, text in enumerate(texts) if text.startswith(_LEAVES) and _AFTERWARDS.match(text)]
     begin = 0
     for index in spoken:
         match = _ENDS.match(texts[index])
@@ -77,7 +94,11 @@ def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
         start = max(begin, echoes.get((match["command"] or "").strip(), begin))
         place = bisect_left(groups, index)
         start = max(groups[place - 1], begin) if place else start
-        steps.append(Step(min(start, index), index + 1, failed))
+        says_why = match[0].startswith(("No output", "The job exceeded"))
+        end = index + 1
+        if match[0] == "ERROR: Job failed":
+            end = next((leave for leave in leaves if begin < leave < index), end)
+        steps.append(Step(min(start, end - 1), end, failed, -1 if says_why else index))
         begin = index + 1
     if not any(step.failed for step in steps):
         end = len(texts)
@@ -95,6 +116,8 @@ class Prior:
         self._ends = [step.end for step in self._steps]
         self.main = next(step for step in self._steps if step.failed)
         self._last_failure = max(step.end for step in self._steps if step.failed)
+        self.reports = frozenset(step.report for step in self._steps)
+        """Indexes of lines that only report how a step ended."""
 
     def at(self, index: int) -> float:
         """A factor between 0.2 and 1 for the line with this index."""

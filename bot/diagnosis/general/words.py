@@ -26,7 +26,7 @@ _POINTS = tuple(
         (r"(?:^|[\s\[(>:])(?:error|Error|ERROR)\b\s?[:\]!]", 3.0),
         (r"(?:^|[\s(:.])\w*(?:Error|Exception|Failure|Fault)\b\s?(?::|$|\()", 3.0),
         (r"\b(?:FAILED|FAIL|FAILURE|FAILURES|FAILING)\b|[✗✖✘❌]", 2.5),
-        (r"\b(?:failed|failing|fails|Failed|failure|failures|Failure)\b", 1.5),
+        (r"\b[Ff]ail(?:ed|ing|s|ures?)\b", 1.5),
         (r"\b(?:error|errors|ERROR|ERRORS|Error)\b", 1.0),
         (r"\b[Aa]ssert(?:ion|ed)?\b|\bexpected\b|\bExpected\b|\b[Aa]ctual\b|\bbut (?:got|was)\b", 1.5),
         (
@@ -73,6 +73,16 @@ _CALM = tuple(
         (r"^(?:checking (?:for|whether)|-- (?:Looking for|Check|Performing|Found))", -4.0),
     )
 )
+WRAPPER = re.compile(
+    r"[Ee]xited with (?:exit )?(?:code|status)|\b[Cc]ommands? (?:failed|errored)|InvocationError"
+    r"|non-zero (?:exit )?(?:code|status)|\bELIFECYCLE\b|\b[Ee]xit (?:code|status):? ?[1-9]"
+    r"|There (?:are|were) test failures|\*\*\* \[.{1,300}\] Error \d"
+)
+"""A line that passes on that some command failed; why it did stands elsewhere."""
+_WENT_WELL = re.compile(
+    r"^\s*(?:ok \d|[✓✔√] |PASS(?:ED)?\b|--- PASS|\[ *OK *\]|passed\b)"
+    r"|(?:\.\.\.|:| )\s*(?:ok|OK|PASSED|Passed)\s*(?:\(?[\d.]+ ?m?s.{0,20})?$"
+)
 # One of these must be in a line that is scored at all; the same words for both scan engines.
 TRIGGER = (
     r"(?i:error|fail|exception|fatal|panic|abort|assert|expected|actual|cannot|can't|could not|couldn't"
@@ -84,6 +94,11 @@ TRIGGER = (
     r"|smashing|multiple definition|completed with|marked build|no output has|exceeded|script returned"
     r"|execute project|licen[sc]e header|copyright header)"
 )
+
+
+def went_well(text: str) -> bool:
+    """Whether a line reports a success, whatever error words the name of what succeeded holds."""
+    return _WENT_WELL.search(text[:600]) is not None
 
 
 def line_score(text: str) -> float:
