@@ -37,7 +37,7 @@ def representative(lab: Laboratory, schemas: Sequence[Schema]) -> list[Case]:
     """Calls with literal arguments, so chosen that every schema is met by one if possible.
 
     Each holds `inputs` (arguments of `InputSpec`), `scalars` that differ from their defaults, and `allowed`: input
-    placements that a schema allows on one mesh axis, with those of the outputs.
+    placements that a schema allows on one mesh axis (`in`), with those the outputs may have then (`out`).
     """
     told = {index: facts_of(lab, schema) for index, schema in enumerate(schemas)}
     met: set[int] = set()
@@ -50,7 +50,8 @@ def representative(lab: Laboratory, schemas: Sequence[Schema]) -> list[Case]:
                 continue
             if last_round and (len(cases) >= 2 or not speaks):
                 continue
-            case = _case(lab, number, [fact for index in sorted(speaks) for fact in told[index]])
+            facts = [(*fact, schemas[index].adjust) for index in sorted(speaks) for fact in told[index]]
+            case = _case(lab, number, facts)
             if case is not None and case not in cases:
                 cases.append(case)
                 met |= speaks
@@ -72,9 +73,20 @@ def _case(lab: Laboratory, number: int, facts: Sequence[Any]) -> Case | None:
     inputs = _inputs(lab, trial)
     if inputs is None:
         return None
-    rows = dict.fromkeys(words for n, words in facts if n == number)
     groups = {name: len(own) for name, own in trial.slots().items()}
-    return {"inputs": inputs, "groups": groups, "scalars": scalars, "allowed": [list(words) for words in rows]}
+    lists = [name for name in groups if isinstance(trial.params[name], list | tuple)]
+    found = {"inputs": inputs, "groups": groups, "lists": lists, "scalars": scalars}
+    return {**found, "allowed": _rows(lab, number, facts)}
+
+
+def _rows(lab: Laboratory, number: int, facts: Sequence[Any]) -> list[dict[str, Any]]:
+    """Input placements with what the parts may be taken for, output by output."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for n, words, adjust in sorted(facts, key=lambda fact: fact[1]):
+        found = lab.outputs(number, words, adjust) if n == number else None
+        if found is not None and words not in rows:
+            rows[words] = {"in": list(words), "out": [sorted(leaf) for leaf in found]}
+    return list(rows.values())
 
 
 def _is_default(lab: Laboratory, name: str, value: Any) -> bool:

@@ -149,7 +149,10 @@ def _rules(plan: Proposal) -> str:
         ["参数", "须能按签名绑定", "`positional arguments` / `keyword arguments`"],
     ]
     lines += ["约束:", _table(["对象", "检查", "报错片段"], constraint)]
-    lines += ["实例(mesh `(2,)`,轴名 `dp`):", _table(["调用", "输入 tensor_map", "输入布局"], _instances(plan))]
+    lines += [
+        "实例(mesh `(2,)`,轴名 `dp`):",
+        _table(["调用", "输入 tensor_map", "输入布局", "输出布局"], _instances(plan)),
+    ]
     return "\n\n".join(lines)
 
 
@@ -159,10 +162,11 @@ def _instances(plan: Proposal) -> list[list[str]]:
     for case in plan.cases:
         shapes = [tuple(spec["shape"]) for spec in case["inputs"]]
         call = ", ".join(map(str, shapes)) + "".join(f", {n}={v!r}" for n, v in case["scalars"].items())
-        for words in case["allowed"][:4]:
+        for row in case["allowed"][:4]:
+            words = row["in"]
             layouts = [Layout(mesh, [placement(w)], shape) for w, shape in zip(words, shapes, strict=True)]
             maps = " ".join(str(layout.tensor_map) for layout in layouts)
-            rows.append([f"`{call}`", f"`{maps}`", " ".join(words)])
+            rows.append([f"`{call}`", f"`{maps}`", " ".join(words), " ".join(leaf[0] for leaf in row["out"])])
     return rows
 
 

@@ -33,7 +33,8 @@ import torch.overrides
 
 from hyper_parallel.dispatch.call import Signature, parse_signature
 
-MAX_TRIALS = 40
+MAX_TRIALS = 24
+MAX_WIDENED = 80
 MAX_SLOTS = 5
 _SPACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft", "torch.Tensor")
 
@@ -167,9 +168,20 @@ def signatures_of(path: str) -> tuple[str, ...]:
             (keyword if argument.kwarg_only else front).append(text)
         else:
             found[_joined(front, keyword)] = None
+    for text in list(found):
+        found[_loosened(text, list(found))] = None
     if not found:
         raise UnknownOperator(f"For analyse, {path} should have a signature or a schema, but got neither.")
     return tuple(found)
+
+
+def _loosened(text: str, others: Sequence[str]) -> str:
+    """A signature whose later parameters may be left out where another overload lacks them: `sum` without dim."""
+    known = [set(parse_signature(other).names) for other in others]
+    front, star, keyword = text.partition("*")
+    first, *rest = [part.strip() for part in front.strip().rstrip(",").split(", ")]
+    loose = [part if "=" in part or all(part in k for k in known) else f"{part}=None" for part in rest]
+    return ", ".join([first, *loose, *([star + keyword] if star else [])])
 
 
 def _spell(signature: inspect.Signature) -> str:

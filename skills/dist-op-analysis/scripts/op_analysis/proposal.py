@@ -126,8 +126,8 @@ def _open(operator: Operator, findings: Findings, family: Family | None, shapes:
         if shapes is None and kind == "axis_rules":
             found.append("输出形状没有归纳出来:生成的类会拒绝一切布局(退回通用路径),请补写 `output_shapes`")
     shown: dict[str, list[str]] = {}
-    for number, words in findings.unexplained:
-        shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(words))
+    for number, places in findings.unexplained:
+        shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(places))
     for call, words in list(shown.items())[:MAX_OPEN]:
         found.append(f"个别样例成立、但没有归入规则的布局:{call}:{' / '.join(words[:4])}")
     refused = [words for _, words in findings.refused if sum(word != "R" for word in words) == 1]

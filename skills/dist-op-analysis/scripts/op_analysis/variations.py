@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from op_analysis.operators import MAX_TRIALS, Operator, Trial
+from op_analysis.operators import MAX_TRIALS, MAX_WIDENED, Operator, Trial
 
 
 def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
@@ -38,7 +38,7 @@ def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
     bases = [*unique.values(), *(t for t in map(_grown, list(unique.values())) if t)]
     rounds = itertools.zip_longest(*(_variations(trial) for trial in bases))
     for trial in (t for turn in rounds for t in turn if t is not None):
-        if len(unique) >= MAX_TRIALS * 2:
+        if len(unique) >= MAX_WIDENED:
             break
         if _key(trial) not in unique and _runs(subject, trial):
             unique[_key(trial)] = trial
