@@ -86,9 +86,13 @@ class LossDistributedOp(AxisRuleOp):
         scale = {"mean": own / count, "batchmean": 1 / max(1, *call.layouts[0].shape[:1])}.get(word)
         name, loss, together = self.op_name, self.platform.loss, self.platform.run_together
 
+        require_float = self.platform.require_float
+
         def impl(*tensors: Any) -> Any:
             values = self.values(call, tensors, local)
             part = together(lambda: loss(name, values), name, mesh, axes) if checked else loss(name, values)
+            if word == "mean" and not own:
+                require_float(name, part, None)  # as the mean of the other parts does
             return part if scale is None else part * scale
 
         return impl

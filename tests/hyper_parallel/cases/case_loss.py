@@ -36,6 +36,7 @@ _ROWS = InputSpec((7, 4))
 _ROW_SIGNS = InputSpec((7,), data=(1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0), grad=False)
 _ROW_CLASSES = InputSpec((7,), dtype="int64", data=(0, 3, 2, 1, 1, 0, 3), grad=False)
 _LABELS = InputSpec((7, 4), dtype="int64", data=((0, 3, -1, 1),) * 7, grad=False)
+_TINY, _TINY_INT = InputSpec((3, 2)), InputSpec((3, 2), dtype="int64", init="ones", grad=False)
 _PLACES = Every(30)
 
 
@@ -181,6 +182,8 @@ CASES = [
                   (_LOGITS, _targets(0, 1, 2, 11, 4, 5, 1)), IndexError),
     _refusal_case("cross_entropy_ops_wrong_dtype", functional.cross_entropy,
                   (_LOGITS, InputSpec((_N,), dtype="int32", init="integers", range=(0, 3), grad=False)), RuntimeError),
+    _refusal_case("l1_loss_ops_wrong_dtype", lambda x, y: functional.l1_loss(x.long(), y), (_TINY, _TINY_INT),
+                  RuntimeError),
     _refusal_case("bce_ops_stray", lambda x, y: functional.binary_cross_entropy(x, y, reduction="none"),
                   (InputSpec((5,), data=(0.5, 0.2, 0.1, 0.9, 1.5)), InputSpec((5,), init="uniform", grad=False)),
                   RuntimeError),
