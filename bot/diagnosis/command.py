@@ -18,8 +18,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,8 +38,32 @@ from bot.diagnosis.templates import GreenTemplates
 from bot.texts import diagnosis as texts
 
 CHUNK = 1 << 20
+_WITH_GZIP_HEADER = 31
+_GZIP = b"\x1f\x8b"
+_MAGIC = (
+    b"\x7fELF",
+    b"PK\x03\x04",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"%PDF-",
+    b"BZh",
+    b"\xfd7zXZ\x00",
+    b"\x28\xb5\x2f\xfd",
+)
 _SHOWN_CAUSES = 20
 _SHOWN_LINES = 60
+
+
+class NotALog(Exception):
+    """The input is no text.
+
+    Args:
+        code: Key of the sentence that says what it is instead.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -50,8 +77,41 @@ def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:
-    while chunk := stream.read(CHUNK):
-        yield chunk
+    """The log in chunks; a gzip stream is unpacked, because build servers archive their logs so.
+
+    Raises:
+        NotALog: It begins like a binary file, or is a gzip stream that is broken or cut off.
+        OSError: It cannot be read.
+    """
+    raw = iter(lambda: stream.read(CHUNK), b"")
+    first = next(raw, b"")
+    chunks = chain([first], raw)
+    if first.startswith(_GZIP):
+        chunks = chain(_unpacked(chunks))
+        first = next(chunks, b"")
+        chunks = chain([first], chunks)
+    if first.startswith(_MAGIC) or first[:8192].count(0) * 10 > len(first[:8192]):
+        raise NotALog("binary")
+    yield from chunks
+
+
+def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Unpacks gzip members one after the other, a bounded piece at a time."""
+    unpacker = zlib.decompressobj(_WITH_GZIP_HEADER)
+    try:
+        for chunk in chunks:
+            rest = chunk
+            while rest:
+                if unpacker.eof:
+                    unpacker = zlib.decompressobj(_WITH_GZIP_HEADER)
+                piece = unpacker.decompress(rest, CHUNK)
+                rest = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
+                if piece:
+                    yield piece
+    except zlib.error as error:
+        raise NotALog("broken_gzip") from error
+    if not unpacker.eof:
+        raise NotALog("broken_gzip")
 
 
 def learn_green(paths: Sequence[str]) -> GreenTemplates | None:
@@ -78,16 +138,13 @@ def read_log(path: str, green: GreenTemplates | None = None) -> Diagnosis:
     """Diagnoses a file, or standard input for ``-``.
 
     Raises:
+        NotALog: It is a binary file.
         OSError: It cannot be read.
     """
     diagnoser = Diagnoser(green=green)
-    if path == "-":
-        for chunk in _chunks(sys.stdin.buffer):
+    with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as stream:
+        for chunk in _chunks(stream):
             diagnoser.feed(chunk)
-    else:
-        with Path(path).open("rb") as stream:
-            for chunk in _chunks(stream):
-                diagnoser.feed(chunk)
     return diagnoser.close()
 
 
@@ -109,12 +166,20 @@ def run(log_path: str, *, as_json_text: bool = False, language: str = "zh", gree
     except OSError as error:
         print(words["unreadable"].format(path=error.filename or log_path, why=error.strerror), file=sys.stderr)
         return 2
+    except NotALog as error:
+        print(words["unreadable"].format(path=log_path, why=words[error.code]), file=sys.stderr)
+        return 2
     if as_json_text:
         json.dump(as_json(diagnosis), sys.stdout, ensure_ascii=False)
         print()
     else:
-        _report(diagnosis, words, Console(soft_wrap=True, highlight=False))
+        _report(diagnosis, words, Console(soft_wrap=True, highlight=False, emoji=False))
     return 0
+
+
+def _shown(text: str) -> str:
+    """Text of a log as it is: no markup of ours, and nothing that a terminal would obey."""
+    return escape("".join(char if char.isprintable() or char == "\t" else "\ufffd" for char in text))
 
 
 def _report(diagnosis: Diagnosis, words: dict[str, str], console: Console) -> None:
@@ -142,10 +207,10 @@ def _report(diagnosis: Diagnosis, words: dict[str, str], console: Console) -> No
             f"[bold]{words['excerpt'].format(first=part.first_line, last=part.last_line, why=escape(part.why))}[/bold]"
         )
         for offset, text in enumerate(part.text):
-            console.print(f"[dim]{part.first_line + offset:>7}[/dim] {escape(text[:300])}")
+            console.print(f"[dim]{part.first_line + offset:>7}[/dim] {_shown(text[:300])}")
         shown += len(part.text)
     if not diagnosis.causes and not diagnosis.excerpt:
-        console.print(words["nothing"])
+        console.print(words["nothing" if diagnosis.lines else "empty"])
 
 
 def _cause_table(causes: Sequence[Cause], words: dict[str, str]) -> Table:
@@ -160,8 +225,8 @@ def _cause_table(causes: Sequence[Cause], words: dict[str, str]) -> Table:
             str(cause.count),
             words[f"class_{one.failure_class.value}"],
             escape(one.stage or "-"),
-            escape(f"{one.tool} {one.rule}".strip()),
-            escape(place or "-"),
-            escape(one.message[:200] + ranks) + (f" [dim]({words['secondary']})[/dim]" if cause.secondary else ""),
+            _shown(f"{one.tool} {one.rule}".strip()),
+            _shown(place or "-"),
+            _shown(one.message[:200] + ranks) + (f" [dim]({words['secondary']})[/dim]" if cause.secondary else ""),
         )
     return table

@@ -14,6 +14,7 @@
 # ============================================================================
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import sys
@@ -77,3 +78,61 @@ def test_markup_in_a_log_is_shown_as_it_is(tmp_path: Path, capsys: pytest.Captur
     log.write_text("[bold]x[/bold].py:1: teh ==> [/red]the\nError: [/] boom\n")
     assert main(["--log", str(log)]) == 0
     assert "[/] boom" in capsys.readouterr().out
+
+
+def test_words_that_a_terminal_could_change_are_shown_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"Error: step :end: of [red]it[/red] \x07\x9b2J \xc2\x9b2J failed\n")
+    assert main(["--log", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert "Error: step :end: of [red]it[/red]" in shown
+    assert "\x07" not in shown
+    assert "\x9b" not in shown
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_gzip_is_unpacked_and_counts_its_own_lines(
+    members: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packed = gzip.compress(b"fine\n") * members + gzip.compress(b"a.py:1: teh ==> the\n")
+    log = tmp_path / "log.gz"
+    log.write_bytes(packed)
+    assert main(["--log", str(log), "--json"]) == 0
+    from_file = json.loads(capsys.readouterr().out)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    assert main(["--log", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == from_file
+    assert (from_file["lines"], from_file["findings"][0]["first_line"]) == (members + 1, members + 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (gzip.compress(b"line\n" * 900)[:40], "the gzip data is broken or cut off"),
+        (gzip.compress(b"line\n")[:12] + b"\x00" * 30, "the gzip data is broken or cut off"),
+        (b"\x7fELF\x02\x01\x01" + bytes(100), "this is a binary file, not a log"),
+        (gzip.compress(b"PK\x03\x04 and so on"), "this is a binary file, not a log"),
+        (bytes(5000), "this is a binary file, not a log"),
+    ],
+)
+def test_what_is_no_log_exits_with_2(
+    data: bytes, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(data)
+    assert main(["--log", str(log), "--lang", "en", "--json"]) == 2
+    told = capsys.readouterr()
+    assert words in told.err
+    assert told.out == ""
+
+
+def test_empty_log_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"")
+    assert main(["--log", str(log)]) == 0
+    assert "日志是空的。" in capsys.readouterr().out
+    assert main(["--log", str(log), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["lines"], data["findings"], data["excerpt"]) == (0, [], [])
