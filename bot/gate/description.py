@@ -82,7 +82,9 @@ def description(case: Case, ctx: Context) -> Step:
     if not ctx.own and approved_at is not None and approved_at > (case.phase_since or ctx.now):
         return begin_round(case, ctx, asked_at=approved_at, forced=True)
     complete = ctx.facts.template is not None and ctx.facts.template.complete
-    if not complete or case.robot_reasons:
+    # The robot's label stands against our own view of the template: asking again would only be refused again.
+    refused = bool(case.robot_reasons) or (not ctx.own and ctx.has(ctx.policy.labels.check_fail))
+    if not complete or refused:
         if older_than(case.phase_since, ctx.now, ctx.policy.deadlines.description):
             return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.description_stale")
         return Step(case, wake_at=_idle(case, ctx))
