@@ -57,8 +57,17 @@ async def due(pr: PullRequest, name: str, outside: Outside) -> WriteSticky | Non
         outside: The world.
     """
     case_key = f"{pr.repo}#{pr.number}"
-    known, stored = await outside.database.run(lambda c: (ledger.sticky(c, case_key, MARKER), sticky.read(c, case_key)))
+    kind = WriteSticky.model_fields["kind"].default
+    known, stored, begun = await outside.database.run(
+        lambda c: (
+            ledger.sticky(c, case_key, MARKER),
+            sticky.read(c, case_key),
+            ledger.left_open(c, case_key, kind),
+        )
+    )
     urge = max((section.urge for section in stored.values()), default=Urge.NONE)
+    if begun:  # an attempt was interrupted: what became of it is looked at, and its row settled
+        urge = max(urge, Urge.EDIT)
     if known is not None and not known.digest:  # it was seen to say something else
         urge = max(urge, Urge.EDIT)
     if urge <= Urge.WAIT:

@@ -183,8 +183,7 @@ async def _write_sticky(generation: int, state: _State, outside: Outside, steps:
         return acted.model_dump_json()
 
     acted = _Acted.model_validate_json(await steps("sticky", work))
-    if acted.result is not None:
-        outside.point(f"acted {acted.result.effect_key}")
+    outside.point(f"written {generation}")
     return replace(state, late=acted.trouble)
 
 

@@ -24,7 +24,7 @@ import pytest
 from bot.demo.world import BOT, REPO
 from bot.errors import RetryLater
 from bot.forge import PullRequest
-from bot.gate.decision import AddLabel, AnyAction, PostCommand, RemoveLabel, Reply, UpsertSticky
+from bot.gate.decision import AddLabel, AnyAction, PostCommand, RemoveLabel, Reply, UpsertSticky, WriteSticky
 from bot.gate.facts import ActionResult
 from bot.runtime import ledger, records, sticky
 from bot.runtime.act import bring_up_to_date, perform
@@ -180,6 +180,20 @@ async def test_an_edit_that_did_not_stick_is_seen_in_the_next_list_and_made_agai
         listed = await desk.outside.forge.comments(REPO, p.number)
         assert await desk.outside.database.run(lambda c: sticky.compare(c, KEY, listed))
         assert await bring_up_to_date(desk.pull, "s4", desk.outside) is None
+
+
+async def test_a_write_whose_life_died_before_entering_it_is_settled_without_another_edit(play: Opener) -> None:
+    async with play(hooks=False) as p:
+        desk = await Desk.at(p)
+        await desk.say("summary", "一", "s1")
+        for key, name in (("5", "6"), ("7", "7")):  # of an earlier wake-up, and of this very one
+            action = WriteSticky(effect_key=f"{KEY}:sticky:write:{key}", body="一")
+            await desk.interrupted(action)
+            assert (await bring_up_to_date(desk.pull, name, desk.outside)) is not None
+            assert await bring_up_to_date(desk.pull, "8", desk.outside) is None
+        rows = await desk.outside.database.run(lambda c: ledger.of_case(c, KEY))
+        assert {str(row["state"]) for row in rows} == {"done"}
+        assert p.forge.calls(BOT, method="PATCH") == []
 
 
 async def test_a_refused_edit_is_not_tried_again_until_something_changes(play: Opener) -> None:
