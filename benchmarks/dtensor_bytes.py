@@ -53,6 +53,21 @@ OPS: dict[str, tuple[Op, str, str]] = {
     "conv2d on W": (lambda x: functional.conv2d(x, _KERNEL, padding=1), "S3", "image"),
     "max_pool2d on H": (lambda x: functional.max_pool2d(x, 2), "S2", "image"),
     "avg_pool2d on H": (lambda x: functional.avg_pool2d(x, 3, 1, 1), "S2", "image"),
+    "conv2d on H, stride 2": (lambda x: functional.conv2d(x, _KERNEL, stride=2, padding=1), "S2", "image"),
+    "conv2d on in-channels": (lambda x: functional.conv2d(x, _KERNEL, padding=1), "S1", "image"),
+    "conv_transpose2d on H": (lambda x: functional.conv_transpose2d(x, _KERNEL, stride=2, padding=1), "S2", "image"),
+    "max_pool2d(3, 2, 1) on H": (lambda x: functional.max_pool2d(x, 3, 2, 1), "S2", "image"),
+    "adaptive_avg_pool2d(7) on H": (lambda x: functional.adaptive_avg_pool2d(x, 7), "S2", "image"),
+    "adaptive_avg_pool2d(1) on H": (lambda x: functional.adaptive_avg_pool2d(x, 1), "S2", "image"),
+    "nn.functional.unfold on H": (lambda x: functional.unfold(x, 3, padding=1), "S2", "image"),
+    "fold on channels": (lambda x: functional.fold(x, (12, 5), (2, 2)), "S0", "patches"),
+    "interpolate on H": (lambda x: functional.interpolate(x, scale_factor=2, mode="bilinear"), "S2", "image"),
+    "pixel_unshuffle on H": (lambda x: torch.pixel_unshuffle(x, 2), "S2", "image"),
+    "fft2 on batch": (torch.fft.fft2, "S0", "image"),
+    "fftshift": (torch.fft.fftshift, "S2", "image"),
+    "inv on batch": (torch.linalg.inv, "S0", "image"),
+    "svdvals on batch": (torch.linalg.svdvals, "S0", "image"),
+    "cdist on rows": (lambda x: torch.cdist(x, torch.ones(9, COLUMNS)), "S0", "matrix"),
     "softmax": (lambda x: torch.softmax(x, 0), "S0", "matrix"),
     "log_softmax": (lambda x: torch.log_softmax(x, 0), "S0", "matrix"),
     "logsumexp": (lambda x: torch.logsumexp(x, 0), "S0", "matrix"),
@@ -104,6 +119,8 @@ def _input(kind: str) -> torch.Tensor:
             return torch.randn(ROWS, ROWS)
         case "image":
             return torch.randn(2, 3, 32, 32)
+        case "patches":
+            return torch.randn(12, 44)
         case "heads":
             return torch.randn(2, 4, 32, 16)
         case "whole numbers":

@@ -41,6 +41,17 @@ def _case(name: str, op: Any, spec: InputSpec = _SQUARES, **kwargs: Any) -> OpCa
     return OpCase(name, op, (spec,), Every(10), compare=_CLOSE, kwargs=kwargs)
 
 
+def _errors(x: torch.Tensor) -> torch.Tensor:
+    """One matrix of the batch is singular: every rank gets an error, and all go on together."""
+    singular = x.clone()
+    singular[0] = 0
+    try:
+        torch.linalg.inv(singular)
+    except torch.linalg.LinAlgError:
+        return x * 2
+    return x * 3
+
+
 def _local(name: str, op: Any, spec: InputSpec = _SQUARES, outs: Any = (S0,)) -> OpCase:
     return OpCase(name, op, (spec,), ((S0,),), compare=_CLOSE, out_placements=outs, max_bytes=_WORD)
 
@@ -61,6 +72,7 @@ CASES = [
     _local("inv_ops_local", torch.linalg.inv),
     _local("svd_ops_local", lambda x: torch.linalg.svd(x, full_matrices=False)[1]),
     _local("matrix_power_ops_local", lambda x: torch.linalg.matrix_power(x, 3)),
+    OpCase("inv_ops_error_everywhere", _errors, (_SQUARES,), Every(6)),
     OpCase("solve_ops_every", lambda a, b: torch.linalg.solve(_apart(a), b), (_SQUARES, _RIGHT), Every(16),
            compare=_CLOSE),
     OpCase("solve_ops_columns", torch.linalg.solve, (_SQUARES, _RIGHT), ((R,), (S2,)), compare=_CLOSE,
