@@ -22,7 +22,9 @@ from typing import Any
 import pytest
 
 from bot.gate.case import Outcome, Phase
+from bot.gate.facts import DiagnosisFacts
 from bot.gate.policy import Policy
+from bot.gate.routing import Road, route, shared_tests
 
 GREEN = ("pr-check-pass", "ci-pipeline-passed")
 
@@ -143,3 +145,60 @@ def test_our_own_start_takes_the_labels_of_earlier_builds_off(glass: Any) -> Non
         "remove_label ci-pipeline-failed",
         "add_label ci-pipeline-running",
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "outcome"),
+    [
+        ("push", [], Outcome.PATCH_CEILING),
+        ("on-command", [], Outcome.PATCH_CEILING),  # an offer that could not be kept
+        ("propose", ["repair propose"], None),  # a patch in a comment is no commit
+    ],
+)
+def test_what_the_ceiling_of_commits_stops(
+    glass: Any, judged: Any, mode: str, asked: list[str], outcome: Outcome | None
+) -> None:
+    glass.policy = Policy(repair_mode=mode, patch_ceiling=0)
+    glass.to_building()
+    glass.red(judged(repairable=True, in_diff=True))
+    assert [action for action in glass.did() if action.startswith("repair")] == asked
+    assert glass.case.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "road"),
+    [
+        ((("pr", {"in_diff": False}),), Road.SCOPE),
+        ((("pr", {"in_diff": True}),), Road.DEEP),
+        ((("pr", {"in_diff": True, "repairable": True}), ("pr", {"in_diff": False})), Road.SCOPE),
+        ((("pr", {"in_diff": True, "repairable": True}), ("pr", {"in_diff": True})), Road.DEEP),
+        ((("pr", {"in_diff": True, "repairable": True}), ("unrelated", {})), Road.REPAIR),
+        ((("process", {}), ("unrelated", {})), Road.PROCESS),
+        ((("unrelated", {}), ("a verdict of later days", {})), Road.NOTHING_FOUND),
+        ((("unrelated", {}), ("infrastructure", {})), Road.RETEST),
+        ((("unrelated", {"broken_on_base": True}), ("infrastructure", {})), Road.BROKEN_BASE),
+        ((), Road.NOTHING_FOUND),
+    ],
+)
+def test_roads_by_whose_failure_it_is(glass: Any, judged: Any, verdicts: Any, road: Road) -> None:
+    findings = tuple(judged(verdict, **more) for verdict, more in verdicts)
+    diagnosis = DiagnosisFacts(build_number=41, findings=findings)
+    assert route(diagnosis, glass.build("FAILURE"), glass.case, Policy()).road is road
+
+
+@pytest.mark.parametrize(
+    ("history", "shared"),
+    [
+        ({40: ("t::a",)}, ("t::a",)),
+        ({41: ("t::a",)}, ()),  # this very build, judged a second time
+        ({39: ("t::a",), 40: ("t::b",)}, ()),  # two builds ago
+        ({40: ("t::a",), 42: ("t::b",)}, ("t::a",)),
+        ({}, ()),
+    ],
+)
+def test_tests_that_failed_in_the_build_before_too(
+    glass: Any, history: dict[int, tuple[str, ...]], shared: tuple[str, ...]
+) -> None:
+    case = glass.case.model_copy(update={"failed_tests_by_build": history})
+    build = glass.build("FAILURE", failed_tests=("t::a", "t::c"))
+    assert shared_tests(case, build, DiagnosisFacts(build_number=41)) == shared
