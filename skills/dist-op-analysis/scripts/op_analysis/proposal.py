@@ -97,7 +97,9 @@ def propose(operator: Operator) -> Proposal:
         kind = "yaml" if family.module == ELEMENTWISE else "family"
     else:
         kind = "axis_rules" if any(schema.ref for schema in findings.schemas) else "none"
-    cases = representative(lab, findings.schemas)
+    # A class may take fewer pending inputs than it could: its tests speak of cuts only.
+    spoken = [schema for schema in findings.schemas if family is None or schema.ref]
+    cases = representative(lab, spoken)
     open_points = _open(operator, findings, family, shapes, kind)
     others = tuple(other for other in families if other is not family)[:3]
     return Proposal(operator, findings, kind, family, others, shapes, cases, open_points)
@@ -110,7 +112,7 @@ def _best(lab: Laboratory, findings: Findings, families: Sequence[Family]) -> Fa
         judged = {number for number, _ in family.free}
         wanted = {fact for fact in ours if fact[0] in judged and "P" not in "".join(fact[1])}
         plain = {fact for fact in family.free if "P" not in "".join(fact[1])}
-        if not family.unproved and len(plain & wanted) >= 0.9 * len(wanted):
+        if not family.unproved and plain >= wanted:
             return family
     return None
 
@@ -125,6 +127,9 @@ def _open(operator: Operator, findings: Findings, family: Family | None, shapes:
                 found.append(f"规则以 `{name}` {sign} `{value!r}` 为条件,由样例归纳得出,请确认:{say(schema)}")
         if shapes is None and kind == "axis_rules":
             found.append("输出形状没有归纳出来:生成的类会拒绝一切布局(退回通用路径),请补写 `output_shapes`")
+    missed = [schema for schema in findings.schemas if not schema.ref] if family is not None else []
+    if family is not None and missed and not any("P" in "".join(words) for _, words in family.free):
+        found.append(f"`{family.name}` 不接受待归约输入,而实验表明可以:{say(missed[0])};若需要,请另写一类")
     shown: dict[str, list[str]] = {}
     for number, places in findings.unexplained:
         shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(places))
