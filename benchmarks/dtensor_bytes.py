@@ -97,6 +97,12 @@ OPS: dict[str, tuple[Op, str, str]] = {
     "sort": (lambda x: torch.sort(x, 0), "S0", "matrix"),
     "median": (lambda x: torch.median(x, 0), "S0", "matrix"),
     "layer_norm(last)": (lambda x: functional.layer_norm(x, (COLUMNS,)), "S1", "matrix"),
+    "rms_norm(last)": (lambda x: functional.rms_norm(x, (COLUMNS,)), "S1", "matrix"),
+    "batch_norm on batch": (lambda x: functional.batch_norm(x, None, None, training=True), "S0", "image"),
+    "group_norm on H": (lambda x: functional.group_norm(x, 3), "S2", "image"),
+    "instance_norm on H": (functional.instance_norm, "S2", "image"),
+    "normalize": (functional.normalize, "S1", "matrix"),
+    "embedding on rows": (lambda x: functional.embedding(torch.arange(40) % ROWS, x), "S0", "matrix"),
     "select": (lambda x: x.select(0, 3), "S0", "matrix"),
     "index_select": (lambda x: torch.index_select(x, 0, torch.tensor([1, 40, 2])), "S0", "matrix"),
     "gather": (lambda x: torch.gather(x, 0, torch.zeros(4, COLUMNS, dtype=torch.long)), "S0", "matrix"),
@@ -107,6 +113,16 @@ OPS: dict[str, tuple[Op, str, str]] = {
     "bincount": (torch.bincount, "S0", "counts"),
     "attention on heads": (lambda x: functional.scaled_dot_product_attention(x, x, x), "S1", "heads"),
     "attention on sequence": (lambda x: functional.scaled_dot_product_attention(x, x, x), "S2", "heads"),
+    "causal attention on sequence, three tensors": (
+        lambda x: functional.scaled_dot_product_attention(x, x * 2, x * 3, is_causal=True),
+        "S2",
+        "heads",
+    ),
+    "attention of one row to a cut past": (
+        lambda x: functional.scaled_dot_product_attention(torch.ones(2, 4, 1, 16), x, x),
+        "S2",
+        "heads",
+    ),
 }
 
 

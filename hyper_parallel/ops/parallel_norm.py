@@ -118,8 +118,7 @@ class NormDistributedOp(AxisRuleOp):
         axes = [axis for axis, rule in enumerate(rules) if rule.tag == MOMENTS]
         stretches = {slot: self._stretch(call, slot) for slot in _slots(call).values() if slot}
         scalars = self.local_scalars(call)
-        mesh = layout.mesh
-        parts = [layout.slices_at(at) for at in itertools.product(*map(range, mesh.mesh_shape))]
+        parts = [layout.slices_at(at) for at in itertools.product(*map(range, layout.mesh.mesh_shape))]
         if axes or not all(self.works_on(call, [length for _, length in part]) for part in parts):
             return self._by_definition(call, axes, stretches)
         if not scalars and not any(stretches.values()):
@@ -147,6 +146,7 @@ class NormDistributedOp(AxisRuleOp):
         )
         widened, epsilon, cast_like, narrow = platform.widened, platform.epsilon, platform.cast_like, platform.narrow
         keep_statistics = self.statistics_update(call)
+        by_statistics = () if call.get("training", True) else STATISTICS
 
         def mean_of(x: Any) -> Any:
             moment = pool(x)
@@ -158,9 +158,10 @@ class NormDistributedOp(AxisRuleOp):
             platform.require_float(op_name, tensors[0], None)
             own = [narrowed(narrow, tensor, stretches.get(slot)) for slot, tensor in enumerate(tensors)]
             x = widened(own[0])
-            mean = mean_of(x) if centred else None
+            known = [own[slots[name]].reshape(shape) for name in by_statistics]
+            mean = known[0] if known else mean_of(x) if centred else None
             x = x if mean is None else x - spread(mean)
-            square = mean_of(x * x)
+            square = known[1] if known else mean_of(x * x)
             if keep_statistics is not None:
                 keep_statistics(own, mean, square)
             out = x * (spread(square) + (epsilon(x) if eps is None else eps)) ** -0.5
@@ -237,8 +238,8 @@ class BatchNormDistributedOp(NormDistributedOp):
         return bool(call["training"]) and dim != 1
 
     def works_on(self, call: OpCall, part: Sequence[int]) -> bool:
-        """In training not on an empty part, whose derivatives the operator drops."""
-        return not call["training"] or math.prod(part) > 0
+        """Not on an empty part, whose channels or derivatives the operator misses."""
+        return math.prod(part) > 0
 
     def output_shapes(self, call: OpCall) -> Sequence[Shape]:
         """See the base class."""
@@ -258,9 +259,9 @@ class BatchNormDistributedOp(NormDistributedOp):
                 yield layouts
 
     def statistics_update(self, call: OpCall) -> Callable[..., None] | None:
-        """See the base class."""
+        """See the base class; in training only."""
         slots, momentum, count = _slots(call), call["momentum"], self.terms(call)
-        if not all(name in slots for name in STATISTICS):
+        if not call["training"] or not all(name in slots for name in STATISTICS):
             return None
         update = self.platform.update_running
 
@@ -313,8 +314,7 @@ class GroupNormDistributedOp(NormDistributedOp):
     def _between_groups(self, call: OpCall) -> bool:
         """Whether every rank holds whole groups."""
         layout, size = call.layouts[0], call.shape()[1] // self.groups(call)
-        mesh = layout.mesh
-        spans = {tuple(layout.slices_at(at)[1]) for at in itertools.product(*map(range, mesh.mesh_shape))}
+        spans = {layout.slices_at(at)[1] for at in itertools.product(*map(range, layout.mesh.mesh_shape))}
         return all(start % size == length % size == 0 for start, length in spans)
 
     def works_on(self, call: OpCall, part: Sequence[int]) -> bool:
