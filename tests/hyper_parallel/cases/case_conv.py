@@ -59,7 +59,33 @@ _CONV2, _BACK2 = functional.conv2d, functional.conv_transpose2d
 _IMAGE = (2, 3, 9, 7)
 _ROW = 2 * 3 * 8 * 4  # bytes of one row of the image below
 
+
+def _module(module: torch.nn.Module, *args: Any) -> Any:
+    """A module whose parameters are the inputs after the first."""
+
+    def run(x: Any, *parameters: Any) -> Any:
+        names = [name for name, _ in module.named_parameters()]
+        return torch.func.functional_call(module, dict(zip(names, parameters, strict=True)), (x, *args))
+
+    return run
+
+
+_LAYERS = {
+    "conv": torch.nn.Conv2d(3, 4, 3, padding=1),
+    "circular": torch.nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular"),
+    "transposed": torch.nn.ConvTranspose2d(3, 4, 3, stride=2),
+}
+
 CASES = [
+    *(
+        OpCase(f"conv_module_ops_{name}", _module(layer, *([[17, 13]] if name == "transposed" else [])),
+               (InputSpec((2, 3, 8, 6)), *(InputSpec(tuple(p.shape)) for p in layer.parameters())), Every(10),
+               compare=_CLOSE)
+        for name, layer in _LAYERS.items()
+    ),
+    OpCase("conv_module_ops_rows", _module(_LAYERS["circular"]),
+           (InputSpec((2, 3, 8, 6)), InputSpec((4, 3, 3, 3)), InputSpec((4,))), ((S2,), (R,), (R,)),
+           out_placements=(S2,), compare=_CLOSE),
     _case("conv1d_ops_every", functional.conv1d, (3, 4, 9), (5, 4, 3), 5, padding=1),
     _case("conv2d_ops_every", _CONV2, _IMAGE, (4, 3, 3, 3), 4, padding=1),
     _case("conv2d_ops_groups", _CONV2, (2, 6, 7, 6), (6, 2, 3, 3), 6, groups=3, stride=2),
