@@ -28,6 +28,7 @@ from bot.gate.policy import Policy
 from bot.gate.repairing import start_repair
 from bot.gate.rounds import begin_round, follow_retest, reopen
 from bot.gate.step import Context
+from bot.gate.triage import load_time
 
 MORE = {"repairable": True, "in_diff": True}
 
@@ -270,3 +271,30 @@ def test_the_newest_ten_builds_are_remembered(glass: Any, judged: Any) -> None:
     glass.red(judged("unrelated", tool="pytest", function="t.py::a"))
     assert list(glass.case.failed_tests_by_build) == [*range(23, 32), 41]
     assert glass.case.flake_retests == 1
+
+
+def test_an_end_that_follows_on_an_end_is_reported_anew(glass: Any) -> None:
+    glass.policy = Policy(rounds_per_day=1)
+    glass.wake()
+    glass.wake(5, commands=(glass.command("stop"),))
+    assert "upsert_sticky" in [action.kind for action in glass.last.actions]
+    glass.wake(5, commands=(glass.command("check-pr"),))  # begins anew, and the budget of the day ends it at once
+    assert glass.case.reason == "gate.reason.budget"
+    assert "upsert_sticky" in [action.kind for action in glass.last.actions]
+    glass.wake(5)
+    assert glass.last.actions == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "depends"),
+    [
+        ("tests/a/conftest.py", "tests/a/test_x.py", True),
+        ("tests/conftest.py", "tests/a/test_x.py", True),
+        ("conftest.py", "tests/a/test_x.py", True),
+        ("tests/a/conftest.py", "tests/ab/test_x.py", False),
+        ("tests/a/conftest.py", "", True),
+        ("tests/a/not_conftest.py", "tests/a/test_x.py", False),
+    ],
+)
+def test_which_conftest_a_test_depends_on(path: str, test: str, depends: bool) -> None:
+    assert bool(load_time((path,), test)) is depends
