@@ -91,7 +91,7 @@ def _named(title: str, body: list[str], values: dict[str, str]) -> list[str]:
         place = next((i for i, line in enumerate(out) if name in line), None)
         if place is None:
             raise ValueError(f"For pr_body, {title.strip('*# ')!r} should have a line {name!r}, but got none.")
-        label = re.match(r"^(\s*[-*] (?:\*\*)?[^::]*[::](?:\*\*)?)", out[place])
+        label = re.match(r"^(\s*[-*] (?:\*\*)?[^:\uff1a]*[:\uff1a](?:\*\*)?)", out[place])
         out[place] = f"{label[1] if label else out[place].rstrip()} {text}"
     return out
 

@@ -35,8 +35,8 @@ FENCE = "```yaml dist-op-plan"
 _KINDS = {
     "yaml": "① 仅 YAML:纯逐元素",
     "family": "② 已有的类就适用",
-    "axis_rules": "③ 新类,继承 `AxisRuleOp`",
-    "none": "不写规则:没有无需通信的切法,保留通用路径(先复制再计算,结果总是正确)",
+    "axis_rules": "③ 新类，继承 `AxisRuleOp`",
+    "none": "不写规则：没有无需通信的切法，保留通用路径(先复制再计算，结果总是正确)",
 }
 
 
@@ -64,9 +64,9 @@ def render(plan: Proposal, measured: str = "") -> str:
     name = plan.operator.name
     sections = [
         f"# {name} 分布式算子方案",
-        f"结论:**{_KINDS[plan.kind]}**" + (f"(`{plan.family.name}`)" if plan.family else "") + "。"
-        f"实验:{len(plan.operator.trials)} 个调用,逐一试过各种切法,"
-        f"{len(plan.findings.seen)} 种无需通信,其中 {len(plan.findings.explained)} 种已归入规则。",
+        f"结论：**{_KINDS[plan.kind]}**" + (f"(`{plan.family.name}`)" if plan.family else "") + "。"
+        f"实验：{len(plan.operator.trials)} 个调用，逐一试过各种切法,"
+        f"{len(plan.findings.seen)} 种无需通信，其中 {len(plan.findings.explained)} 种已归入规则。",
         "## 1 接口分析",
         _interface(plan),
         "## 2 分布式 Layout 推导规则",
@@ -78,7 +78,7 @@ def render(plan: Proposal, measured: str = "") -> str:
         "## 5 待确认",
         "\n".join(f"- [待确认] {point}" for point in plan.open) or "- 无。",
         "## 6 数据",
-        "由脚手架读取,改规则请改这里。",
+        "由脚手架读取，改规则请改这里。",
         FENCE + "\n" + yaml.safe_dump(_plain(plan.data()), allow_unicode=True, sort_keys=False, width=110) + "```",
     ]
     return "\n\n".join(sections) + "\n"
@@ -111,8 +111,8 @@ def _interface(plan: Proposal) -> str:
         shown = "必填" if type(default) is object else f"`{default!r}`"
         rows.append([f"`{parameter}`", "张量" if parameter in tensors else "标量", shown, keyword])
     table = _table(["参数", "类型", "默认值", "仅关键字"], rows)
-    samples = f"样例:OpInfo `{operator.entry}`。" if operator.entry else "样例:由使用者给出。"
-    return "\n\n".join([f"`{operator.path}`,注册名 `{operator.name}`。{samples}", table, _mindspore(operator.name)])
+    samples = f"样例：OpInfo `{operator.entry}`。" if operator.entry else "样例：由使用者给出。"
+    return "\n\n".join([f"`{operator.path}`，注册名 `{operator.name}`。{samples}", table, _mindspore(operator.name)])
 
 
 def _mindspore(name: str) -> str:
@@ -123,7 +123,7 @@ def _mindspore(name: str) -> str:
     rows = [
         [f"`{p}`", f"`{text}`", f"`{text.split('*, ')[1].rstrip(')')}`" if "*, " in text else "无"] for p, text in known
     ]
-    lines = [_table(["原语", "参数", "kwonlyargs"], rows) if rows else "MindSpore 原语:映射表中没有同名算子。"]
+    lines = [_table(["原语", "参数", "kwonlyargs"], rows) if rows else "MindSpore 原语：映射表中没有同名算子。"]
     if importlib.util.find_spec("mindspore") is not None:
         from mindspore import mint
 
@@ -141,8 +141,8 @@ def _rules(plan: Proposal) -> str:
     tensors = list(dict.fromkeys(name for trial in operator.trials for name in trial.slots()))
     scalars = [n for n in dict.fromkeys(n for t in operator.trials for n in t.scalars()) if n not in tensors]
     values = [[f"{i}", f"`{name}` 的 Layout(含全局形状)"] for i, name in enumerate(tensors)]
-    values.append([f"{len(tensors)}", f"参数表:{'、'.join(f'`{n}`' for n in scalars) or '无标量'}"])
-    lines = ["`cache_values`:", _table(["序号", "内容"], values), "允许的切法(单个 mesh 轴;全部复制总是允许):"]
+    values.append([f"{len(tensors)}", f"参数表：{'、'.join(f'`{n}`' for n in scalars) or '无标量'}"])
+    lines = ["`cache_values`:", _table(["序号", "内容"], values), "允许的切法(单个 mesh 轴；全部复制总是允许):"]
     lines.append("\n".join(f"{i}. {say(schema)}。" for i, schema in enumerate(plan.findings.schemas, 1)) or "无。")
     constraint = [
         ["各输入在一个 mesh 轴上的布局", "须是上面的某一条", "`input placements on mesh axis`"],
@@ -150,7 +150,7 @@ def _rules(plan: Proposal) -> str:
     ]
     lines += ["约束:", _table(["对象", "检查", "报错片段"], constraint)]
     lines += [
-        "实例(mesh `(2,)`,轴名 `dp`):",
+        "实例(mesh `(2,)`，轴名 `dp`):",
         _table(["调用", "输入 tensor_map", "输入布局", "输出布局"], _instances(plan)),
     ]
     return "\n\n".join(lines)
@@ -183,15 +183,15 @@ def _implementation(plan: Proposal) -> str:
     elif plan.kind == "none":
         text = "不新增文件。"
     else:
-        text = "没有已有的类能解释全部试验,新建 `AxisRuleOp` 子类,规则如第 2 节。"
-    others = "、".join(f"`{f.name}`({len(f.free)} 种已证,{len(f.unproved)} 种需在 rank 上证)" for f in plan.others)
+        text = "没有已有的类能解释全部试验，新建 `AxisRuleOp` 子类，规则如第 2 节。"
+    others = "、".join(f"`{f.name}`({len(f.free)} 种已证，{len(f.unproved)} 种需在 rank 上证)" for f in plan.others)
     files = [
         ["规则", f"`hyper_parallel/ops/parallel_{plain}.py`" if plan.kind == "axis_rules" else "无"],
         ["注册", f"`hyper_parallel/ops/yaml/{plain}.yaml`"],
         ["UT", f"`tests/unit/hyper_parallel/test_parallel_{plain}.py`"],
         ["ST", f"`tests/hyper_parallel/cases/case_{plain}.py`"],
     ]
-    lines = [text + (f"另可考虑:{others}。" if others else ""), _table(["文件", "位置"], files)]
+    lines = [text + (f"另可考虑：{others}。" if others else ""), _table(["文件", "位置"], files)]
     if plan.kind != "none":
         options = {} if plan.family is None else plan.family.options
         entry = {

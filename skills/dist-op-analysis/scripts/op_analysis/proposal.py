@@ -124,21 +124,21 @@ def _open(operator: Operator, findings: Findings, family: Family | None, shapes:
             if schema.guard is not None:
                 name, value, wanted = schema.guard
                 sign = "等于" if wanted else "不等于"
-                found.append(f"规则以 `{name}` {sign} `{value!r}` 为条件,由样例归纳得出,请确认:{say(schema)}")
+                found.append(f"规则以 `{name}` {sign} `{value!r}` 为条件，由样例归纳得出，请确认：{say(schema)}")
         if shapes is None and kind == "axis_rules":
-            found.append("输出形状没有归纳出来:生成的类会拒绝一切布局(退回通用路径),请补写 `output_shapes`")
+            found.append("输出形状没有归纳出来：生成的类会拒绝一切布局(退回通用路径),请补写 `output_shapes`")
     missed = [schema for schema in findings.schemas if not schema.ref] if family is not None else []
     if family is not None and missed and not any("P" in "".join(words) for _, words in family.free):
-        found.append(f"`{family.name}` 不接受待归约输入,而实验表明可以:{say(missed[0])};若需要,请另写一类")
+        found.append(f"`{family.name}` 不接受待归约输入，而实验表明可以：{say(missed[0])};若需要，请另写一类")
     shown: dict[str, list[str]] = {}
     for number, places in findings.unexplained:
         shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(places))
     for call, words in list(shown.items())[:MAX_OPEN]:
-        found.append(f"个别样例成立、但没有归入规则的布局:{call}:{' / '.join(words[:4])}")
+        found.append(f"个别样例成立、但没有归入规则的布局：{call}:{' / '.join(words[:4])}")
     refused = [words for _, words in findings.refused if sum(word != "R" for word in words) == 1]
     if refused:
         text = "、".join(dict.fromkeys(" ".join(words) for words in refused[:MAX_OPEN]))
-        found.append(f"这些切法需要通信(例:{text}):默认先重排布再计算,若字节数重要,请手写通信实现")
+        found.append(f"这些切法需要通信(例：{text}):默认先重排布再计算，若字节数重要，请手写通信实现")
     return tuple(found)
 
 
