@@ -29,6 +29,8 @@ from bot.gate.finding import FailureClass, Finding, Severity
 _SUMMARY = re.compile(r"(?P<status>FAILED|ERROR|SUBFAIL(?:ED)?(?:\([^)]{0,200}\)|\[[^\]]{0,200}\])?) (?P<rest>\S.*)$")
 _HEADER = re.compile(r"_+ (?P<name>[^\s_](?:.*\S)?|_\w(?:.*\S)?) _+$")
 _LOCATION = re.compile(r"(?P<file>\S{1,400}\.py):(?P<line>\d{1,7}):(?: (?P<what>in \S{1,200}|[\w.]{1,100}))?$")
+# what ``--tb=line`` prints of a failure instead of a block
+_ONE_LINE = re.compile(r"(?P<file>\S{1,400}\.py):(?P<line>\d{1,7}): (?!in )(?P<message>\S.*)$")
 _SECTION = re.compile(
     r"=+ (?P<name>ERRORS|FAILURES|short test summary info|test session starts|warnings summary|PASSES) =+$"
 )
@@ -131,6 +133,8 @@ class _Pytest:
                 session.enter()
             session.in_sections = match["name"] in ("ERRORS", "FAILURES")
             session.current = None
+        elif session.in_sections and not _named(session) and (match := _ONE_LINE.match(text)):
+            _close_nameless(session, match, line)
         elif session.current is not None and (match := _LOCATION.match(text)):
             session.block(line).places.append((match["file"], int(match["line"])))
         elif _TAIL.match(text):
@@ -173,8 +177,9 @@ class _Pytest:
         for entry in entries:
             test, message = split_id(entry.rest, names)
             found = _block_of(entry.status, test, by_name)
-            if found is None and len(nameless) == 1 and session.rank >= 0:
-                found = nameless[0]
+            if found is None:
+                only = nameless[0] if len(nameless) == 1 and session.rank >= 0 else None
+                found = only or _nameless_of(test, message, nameless, used)
             if found is not None:
                 used.add(id(found))
             yield _finding(entry, test, message, found, session.rank)
@@ -190,6 +195,29 @@ def _open_block(session: _Session, name: str, line: Line) -> None:
             name, kind = name[len(prefix) :], what
     session.current = _Block(name, kind, line.number, line.number)
     session.blocks.append(session.current)
+
+
+def _named(session: _Session) -> bool:
+    return session.current is not None and session.current.name != ""
+
+
+def _close_nameless(session: _Session, match: re.Match[str], line: Line) -> None:
+    """``file:line: message`` ends the report of one failure; newer versions print its error lines before."""
+    block = session.block(line)
+    block.errors = block.errors or [match["message"]]
+    block.places.append((match["file"], int(match["line"])))
+    session.current = None
+
+
+def _nameless_of(test: str, short: str, blocks: list[_Block], used: set[int]) -> _Block | None:
+    """The nameless block that tells of a test: its place is in the test's file, its message that of the summary."""
+    path = test.partition("::")[0]
+    begin = short.removesuffix("...").strip()
+    for block in blocks[:200]:
+        there = any(place.endswith(path) for place, _ in block.places)
+        if there and id(block) not in used and (not begin or block.errors[0].strip().startswith(begin)):
+            return block
+    return None
 
 
 def split_id(rest: str, names: Iterable[str] = ()) -> tuple[str, str]:
