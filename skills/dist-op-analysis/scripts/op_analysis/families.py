@@ -26,7 +26,7 @@ from typing import Any
 
 import yaml
 
-from hyper_parallel.dispatch.call import Slot
+from hyper_parallel.dispatch.call import Slot, parse_signature
 from hyper_parallel.dispatch.op import DistributedOp
 from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.errors import LayoutError
@@ -34,7 +34,7 @@ from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import init_device_mesh
 from hyper_parallel.placements import Partial, Placement, R, Shard
 from hyper_parallel.platform import get_platform
-from op_analysis.operators import Trial, call_with
+from op_analysis.operators import Operator, Trial, call_with
 from op_analysis.shards import PENDING, Laboratory, Word, cut, describe, leaves
 
 MAX_TRIALS = 24
@@ -106,6 +106,8 @@ def instance(family: Family, name: str) -> DistributedOp:
 
 def _judge(lab: Laboratory, family: Family) -> Family:
     op = instance(family, lab.operator.name)
+    if not _speaks_of(op, lab.operator):
+        raise Unfit("other parameters")
     free: set[Any] = set()
     unproved: set[Any] = set()
     step = max(1, len(lab.operator.trials) // MAX_TRIALS)
@@ -115,6 +117,15 @@ def _judge(lab: Laboratory, family: Family) -> Family:
             if verdict is not None and any(word != "R" for word in words):
                 (free if verdict else unproved).add((number, words))
     return Family(family.module, family.name, family.options, frozenset(free), frozenset(unproved))
+
+
+def _speaks_of(op: DistributedOp, operator: Operator) -> bool:
+    """Whether the class knows the operator's scalars by their names: by position alone, kinship is chance."""
+    if not op.signature:
+        return True
+    parsed = parse_signature(op.signature)
+    known = {*parsed.names, *dict(parsed.keyword), parsed.rest}
+    return all(name in known for trial in operator.trials for name in trial.scalars() if name != operator.parsed.rest)
 
 
 def _combinations(trial: Trial) -> list[tuple[Word, ...]]:

@@ -1,0 +1,117 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""From an empty plan to a proved operator, by the scripts alone, on a copy of the package."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.skills_new_op import OPS, scratch, strip
+
+ANALYSE = "skills/dist-op-analysis/scripts/analyse.py"
+NEW = "skills/dist-op-dev/scripts/new_op.py"
+CHECK = "skills/dist-op-dev/scripts/check_op.py"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    found = scratch(tmp_path_factory.mktemp("package") / "tree")
+    for names in OPS.values():
+        strip(found, names)
+    return found
+
+
+def planned(run, tree, tmp_path, *arguments):
+    done = run(ANALYSE, *arguments, "--root", tree, "--out", tmp_path, "--no-ranks")
+    assert done.returncode == 0, done.stderr
+    (plan,) = tmp_path.glob("*_dist_op_plan.md")
+    return plan
+
+
+@pytest.mark.timeout(1500)
+def test_a_triangle_is_found_written_and_proved(run, tree, tmp_path):
+    plan = planned(run, tree, tmp_path, "tril")
+    assert plan.name == "Tril_dist_op_plan.md"
+    assert "[待确认]" not in plan.read_text(encoding="utf-8").split("## 5")[1].split("## 6")[0]
+    new = run(NEW, plan, "--root", tree)
+    assert new.returncode == 0, new.stdout + new.stderr
+    source = (tree / "hyper_parallel/ops/parallel_tril.py").read_text(encoding="utf-8")
+    assert "local_offset" in source
+    assert "TODO" not in source
+    files = [line for line in new.stdout.splitlines() if line.endswith(".py")]
+    for command in (["check", "-q"], ["format", "-q", "--check"]):
+        done = subprocess.run([sys.executable, "-m", "ruff", *command, *files], cwd=tree, check=False)
+        assert done.returncode == 0
+    again = run(NEW, plan, "--root", tree)
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    proof = run(CHECK, plan, "--root", tree, "--quick")
+    assert proof.returncode == 0, proof.stdout + proof.stderr
+    assert re.findall(r"^\| (UT|ST|bytes) \| 通过", proof.stdout, re.MULTILINE) == ["UT", "ST", "bytes"]
+    assert "OpInfo 2 even | 通过" in proof.stdout
+
+
+@pytest.mark.timeout(900)
+def test_a_wrong_rule_does_not_pass(run, tree, tmp_path):
+    plan = planned(run, tree, tmp_path, "linalg.inv")
+    text = plan.read_text(encoding="utf-8")
+    assert run(NEW, plan, "--root", tree).returncode == 3
+    plan.write_text(text.replace("kind: leading", "kind: all"), encoding="utf-8")
+    run(NEW, plan, "--root", tree, "--force")
+    proof = run(CHECK, plan, "--root", tree, "--quick")
+    assert proof.returncode == 1
+    assert "| UT | 失败 |" in proof.stdout
+
+
+@pytest.mark.timeout(600)
+def test_an_element_wise_operator_is_an_entry_only(run, tree, tmp_path):
+    plan = planned(run, tree, tmp_path, "logaddexp")
+    assert run(NEW, plan, "--root", tree).returncode in (0, 3)
+    entry = (tree / "hyper_parallel/ops/yaml/logaddexp.yaml").read_text(encoding="utf-8")
+    assert "distributed_op_class: ElementWiseDistributedOp" in entry
+    assert not (tree / "hyper_parallel/ops/parallel_logaddexp.py").exists()
+    unit = tree / "tests/unit/hyper_parallel/test_parallel_logaddexp.py"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(unit)],
+        cwd=tree, env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.timeout(600)
+def test_a_name_that_is_registered_is_refused(run, tree, tmp_path):
+    plan = planned(run, tree, tmp_path, "exp")
+    done = run(NEW, plan, "--root", tree)
+    assert done.returncode == 1
+    assert "should not be registered yet" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "code", "told"),
+    [
+        (ANALYSE, ["no_such_op", "--no-ranks"], 1, "should be a function of torch"),
+        (ANALYSE, ["tril", "--root", "no/such/tree"], 2, "--root should hold hyper_parallel"),
+        (NEW, ["no-such-plan.md"], 1, "No such file"),
+        (CHECK, ["README.md"], 1, "should hold a block"),
+    ],
+)
+def test_wrong_use_is_told(run, tmp_path, script, arguments, code, told):
+    done = run(script, *arguments, *(["--out", tmp_path] if script == ANALYSE else []))
+    assert done.returncode == code
+    assert told in done.stderr
