@@ -99,7 +99,7 @@ class NormDistributedOp(AxisRuleOp):
         shape = call.shape()
         passes = 2 if self.centred else 1
         worthwhile = 0 < 2 * passes * math.prod(shape) // max(self.terms(call), 1) < math.prod(shape)
-        names = [name for name, slot in _slots(call).items() if slot]
+        names = sorted(_slots(call), key=_slots(call).__getitem__)[1:]
         for dim in range(len(shape)):
             tag = MOMENTS if self.takes_part(call, dim) else ""
             if tag and not worthwhile:

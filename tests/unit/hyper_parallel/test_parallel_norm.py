@@ -107,6 +107,13 @@ def test_layouts_axis_by_axis():
     assert infer("torch.batch_norm", {"input": ((S(0),), (9, 8))}, **order, **rest) == [((9, 8), (S(0),))]
 
 
+def test_tensors_may_come_in_any_order():
+    channels = {"running_mean": ((S(0),), (8,)), "running_var": ((S(0),), (8,)), "weight": ((R,), (8,))}
+    for names in (list(channels), list(channels)[::-1]):
+        inputs = {"input": ((S(1),), (9, 8)), **{name: channels[name] for name in names}}
+        assert infer("batch_norm", inputs, training=True) == [((9, 8), (S(1),))]
+
+
 @pytest.mark.parametrize(
     ("name", "places", "options", "text"),
     [
