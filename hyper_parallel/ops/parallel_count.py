@@ -60,6 +60,18 @@ class FindDistributedOp(AxisRuleOp):
         platform = self.platform
         return replace_tensors(py_output.results, lambda t: platform.wrap(t, next(stream)), platform.is_tensor)
 
+    def local(self, func: Callable[..., Any], call: OpCall) -> Callable[..., Any]:
+        """The operator itself, where no axis cuts the input."""
+        mesh = call.layouts[0].mesh
+        given = {name: value for name, value in call.params.items() if not isinstance(value, Slot)}
+        slots = [name for name, value in call.params.items() if isinstance(value, Slot)]
+
+        def run(first: Any, *others: Any) -> Any:
+            named = dict(zip(slots[1:], others, strict=True))
+            return self.found(func(first, **named, **given), mesh, (R,) * mesh.ndim)
+
+        return run
+
     def found(self, results: Any, mesh: Any, placements: Sequence[Placement]) -> Found:
         """Results that all have the same placements, none of them a cut."""
         tensors = results if isinstance(results, tuple | list) else [results]
@@ -125,6 +137,8 @@ class UniqueDistributedOp(FindDistributedOp):
         """The merged uniques of all parts."""
         layout, merge = call.layouts[0], self.platform.merge_unique
         cuts = [(axis, dim) for dim, axes in enumerate(layout.dim_axes) for axis in axes]
+        if not cuts:
+            return self.local(func, call)
         if len(cuts) != 1 or not layout.numel or not call.get("sorted", True):
             raise LayoutError(explain(self.op_name, "input", "not empty, cut by one axis, and sorted", layout))
         ((axis, cut),) = cuts
@@ -179,6 +193,8 @@ class BincountDistributedOp(FindDistributedOp):
         """The own part's counts."""
         layout, count, minlength = call.layouts[0], self.platform.bincount_part, call["minlength"]
         axes = layout.dim_axes[0]
+        if not axes:
+            return self.local(func, call)
         if len(axes) != 1 or call["input"] != Slot(0):
             raise LayoutError(explain(self.op_name, "input", "the first tensor, cut by one axis", layout))
         mesh, (axis,) = layout.mesh, axes

@@ -20,6 +20,7 @@ associative, so values, indices and gradients (at zeros, ties, NaN and infinitie
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -68,9 +69,25 @@ class ScanDistributedOp(AxisRuleOp):
         """The scan of earlier parts' totals and the own part."""
         layout, dim = call.layouts[0], call.dim("dim", len(call.shape()))
         axis = only_axis(self.op_name, layout, dim) if layout.ndim else None
-        if axis is None:
-            return None
-        return self.scan(func, call, dim, axis)
+        impl = None if axis is None else self.scan(func, call, dim, axis)
+        if self.options.get("total") == "prod" and layout.is_sharded() and math.prod(layout.local_shape) <= 1:
+            return self.tied(impl or func, call, dim, impl is None)
+        return impl
+
+    def tied(self, scan: Callable[..., Any], call: OpCall, dim: int, plain: bool) -> Callable[..., Any]:
+        """A scan whose gradient depends on the input even for one element or none.
+
+        PyTorch takes such a product for the identity, and this rank would be missing in the second backward.
+        """
+        platform, dims = self.platform, tuple(range(len(call.shape())))
+        named = {"dtype": call["dtype"]} if plain and call["dtype"] is not None else {}
+
+        def run(x: Any) -> Any:
+            result = scan(x, dim, **named) if plain else scan(x)
+            nothing = platform.narrow(x * x, dim, 0, 0)
+            return result + platform.sum(nothing, dims, False, result.dtype)
+
+        return run
 
     def scan(self, func: Callable[..., Any], call: OpCall, dim: int, axis: int) -> Callable[..., Any]:
         """The local call where `axis` cuts the scanned dim."""

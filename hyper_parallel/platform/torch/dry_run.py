@@ -34,7 +34,7 @@ from hyper_parallel import report
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh, init_device_mesh
 from hyper_parallel.placements import P_SUM, Partial, Placement, R, Shard
-from hyper_parallel.platform.torch import wire
+from hyper_parallel.platform.torch import kernels_order, wire
 from hyper_parallel.platform.torch.dtensor import DTensor
 
 Names = dict[str, Any]
@@ -185,6 +185,39 @@ def _made_up(out: torch.Tensor, local: torch.Tensor, group: Any = None) -> None:
         out += torch.randn(out.shape, generator=torch.Generator().manual_seed(1)).to(out.dtype)
 
 
+def _even_split(keys: torch.Tensor, targets: torch.Tensor, mesh: Any, axis: int, sizes: Sequence[int]) -> torch.Tensor:
+    """Splits as of evenly mixed parts, after as many rounds of agreement as usual."""
+    for _ in range(int(math.log2(max(sum(sizes), 2)))):
+        wire.gather_stack(keys.new_zeros(targets.numel()), mesh, axis)
+        wire.gather_stack(torch.zeros(targets.numel(), dtype=kernels_order.index_dtype(max(sizes))), mesh, axis)
+    dealt = sorted(((place + 0.5) / size, rank) for rank, size in enumerate(sizes) for place in range(size))
+    owners = torch.tensor([rank for _, rank in dealt])
+    before = torch.arange(len(dealt)).expand(*targets.shape, -1) < targets.unsqueeze(-1)
+    return torch.stack([(before & (owners == rank)).sum(-1) for rank in range(len(sizes))])
+
+
+def _even_masks(goals: torch.Tensor, amounts: torch.Tensor, mesh: Any, axis: int, sizes: Sequence[int]) -> torch.Tensor:
+    """Flags that agree with `_even_split`; those sent are counted."""
+    _SWAP(goals, amounts, mesh, axis, sizes)
+    me, lines = mesh.own_coordinate()[axis], max(goals.shape[0], 1)
+    flags = [torch.arange(size) < int(amounts[rank, me]) // lines for rank, size in enumerate(sizes)]
+    return torch.cat(flags).expand(goals.shape[0], -1)
+
+
+_SWAP = kernels_order.swap_masks
+
+
+def _made_up_parts(
+    parts: Sequence[torch.Tensor], shapes: Sequence[Sequence[int]], mesh: DeviceMesh, axis: int
+) -> list[torch.Tensor]:
+    """An exchange of ordinary numbers; torch's fake group refuses ranks that receive without sending."""
+    me, like = mesh.own_coordinate()[axis], parts[0]
+    report.sent("all_to_all", sum(p.numel() * p.element_size() for rank, p in enumerate(parts) if rank != me))
+    draw = torch.Generator().manual_seed(2)
+    whole = [torch.randn(list(s), generator=draw) if like.is_floating_point() else torch.zeros(list(s)) for s in shapes]
+    return [parts[me] if rank == me else part.to(like.dtype) for rank, part in enumerate(whole)]
+
+
 @contextmanager
 def _pretend(rank: int, mesh_shape: tuple[int, ...]) -> Iterator[DeviceMesh]:
     """The mesh as one rank of it sees it, in a world in which nothing is sent."""
@@ -192,10 +225,14 @@ def _pretend(rank: int, mesh_shape: tuple[int, ...]) -> Iterator[DeviceMesh]:
 
     dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=math.prod(mesh_shape))
     gather, wire._GATHER = wire._GATHER, _made_up
+    exchange, wire.exchange = wire.exchange, _made_up_parts
+    split, kernels_order.split_lines = kernels_order.split_lines, _even_split
+    kernels_order.swap_masks = _even_masks
     try:
         mesh = init_device_mesh("cpu", mesh_shape, mesh_dim_names=("a", "b", "c")[: len(mesh_shape)])
         yield mesh
     finally:
-        wire._GATHER = gather
+        wire._GATHER, wire.exchange = gather, exchange
+        kernels_order.split_lines, kernels_order.swap_masks = split, _SWAP
         dist.destroy_process_group()
         mesh.groups[:] = [None] * mesh.ndim  # meshes are kept for good; the next world makes its own groups

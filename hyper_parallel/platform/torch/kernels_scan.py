@@ -15,7 +15,7 @@
 """logcumsumexp along a cut dim, one rank after the other, so that values are bitwise those of one device.
 
 Where values are large, one rounding in the carry changes gradients by more than their usual tolerance; an order of
-additions other than the sequential one would show.
+additions other than the sequential one would show. The carry is as wide as the operator keeps it inside.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from hyper_parallel.platform.torch import wire
 from hyper_parallel.platform.torch.dtensor import plain
 
 Tensor = torch.Tensor
+_WIDE = {torch.float32: torch.float64, torch.float16: torch.float32, torch.bfloat16: torch.float32}
 
 
 class _LogScan(Function):
@@ -64,8 +65,8 @@ def _chain(x: Tensor, dim: int, mesh: Any, axis: int, backwards: bool) -> Tensor
     """Every rank in turn goes on from its predecessor's last row; each row is sent once."""
     ranks, me = mesh.mesh_shape[axis], mesh.own_coordinate()[axis]
     order = range(ranks - 1, -1, -1) if backwards else range(ranks)
-    own = x.shape[dim]
-    result = x
+    own, kind = x.shape[dim], x.dtype
+    result = x = x.to(_WIDE.get(kind, kind))
     carry = x.new_full([1 if d == dim else n for d, n in enumerate(x.shape)], float("-inf"))
     for turn, rank in enumerate(order):
         if rank == me:
@@ -76,7 +77,7 @@ def _chain(x: Tensor, dim: int, mesh: Any, axis: int, backwards: bool) -> Tensor
             carry = torch.cat([carry, result], dim).narrow(dim, own, 1)
         if turn + 1 < ranks:
             carry = wire.broadcast(carry, mesh, axis, rank)
-    return result.flip(dim) if backwards else result
+    return (result.flip(dim) if backwards else result).to(kind)
 
 
 class ScanKernels:
