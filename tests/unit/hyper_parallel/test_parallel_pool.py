@@ -14,12 +14,14 @@
 # ============================================================================
 """Pooling, unfolding and resizing on ranks that are threads, against the full tensor; layouts and refusals."""
 
+import re
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, init_device_mesh
+from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, costs, init_device_mesh
 from hyper_parallel.dispatch.call import Slot
 from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.ops.parallel_adaptive import Adaptive
@@ -210,3 +212,9 @@ def test_only_borders_move():
     assert run_on_ranks("max_pool1d", functional.max_pool1d, [full], 2, 4, 2)[2] == 0
     assert run_on_ranks("max_pool1d", functional.max_pool1d, [full], 2, 4, 3, 2, 1)[2] == 3
     assert run_on_ranks("unfold", torch.Tensor.unfold, [full], 2, 4, 2, 3, 1)[2] == 6
+
+
+def test_the_report_tells_what_a_border_costs():
+    text = costs.explain("torch.nn.functional.max_pool2d(x, 3, 2, 1)", [(2, 3, 16, 16)], (2,))
+    assert re.search(r"x S\(2\) +-> S\(2\) +384  all_to_all x1", text)
+    assert "refused" not in text
