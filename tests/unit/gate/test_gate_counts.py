@@ -256,13 +256,25 @@ def test_a_green_build_without_a_red_one_before_reviews_nothing(glass: Any) -> N
 
 def test_the_log_of_another_build_is_not_taken_for_this_ones(glass: Any, judged: Any) -> None:
     glass.to_building()
-    glass.wake(5, build=glass.build("FAILURE", number=42), diagnosis=None)
-    glass.red(judged(**MORE), number=42)
-    assert glass.case.judged_build == 42
-    of_the_other = DiagnosisFacts(build_number=42, findings=(judged(**MORE),))
-    glass.case = glass.case.model_copy(update={"phase": Phase.BUILDING, "judged_build": 0})
-    glass.wake(5, build=glass.build("FAILURE", number=43), diagnosis=of_the_other)
-    assert (glass.case.phase, glass.case.judged_build) == (Phase.BUILDING, 0)
+    of_another = DiagnosisFacts(build_number=40, findings=(judged(**MORE),))
+    glass.wake(5, build=glass.build("FAILURE"), diagnosis=of_another)
+    assert (glass.case.phase, glass.case.judged_build, glass.did()) == (Phase.BUILDING, 0, [])
+    glass.red(judged(**MORE))
+    assert (glass.case.phase, glass.case.judged_build) == (Phase.REPAIRING, 41)
+
+
+def test_our_comment_of_an_earlier_round_is_not_taken_for_this_rounds(glass: Any) -> None:
+    glass.wake()
+    first = glass.request("check-pr", author="gate-bot")
+    glass.wake(5)
+    assert glass.case.request_note == first
+    glass.pr["head_sha"] = "b" * 40
+    glass.wake(5)
+    glass.wake(5)  # the listing does not show the new comment yet
+    assert (glass.case.phase, glass.case.round, glass.case.request_note) == (Phase.CHECKING, 2, 0)
+    second = glass.request("check-pr", author="gate-bot")
+    glass.wake(5)
+    assert glass.case.request_note == second
 
 
 def test_the_newest_ten_builds_are_remembered(glass: Any, judged: Any) -> None:
