@@ -66,6 +66,10 @@ def attacks(lines: list[str], chance: random.Random) -> Iterator[tuple[str, str]
     yield "all lines in turn", (everything + "\n") * max(1, SIZE // (len(everything.encode()) + 1))
     for number, line in enumerate(lines[:: max(1, len(lines) // 4)][:4]):
         yield f"line {number} repeated", filled(line)
+        yield (
+            f"line {number} numbered",
+            "".join(f"{line} {count}\n" for count in range(SIZE // (len(line.encode()) + 8))),
+        )
         half = len(line) // 2
         yield f"line {number} with a stretched middle", filled(line[:half] + " " * 4000 + line[half:])
         for char in (":", " ", "[", "0", ".", "a"):

@@ -23,20 +23,20 @@ from bot.diagnosis.general.regions import Region
 
 BUDGET = 39
 """Lines to show when something recognised explains the failure."""
-UNDECIDED_BUDGET = 50
+UNDECIDED_BUDGET = 58
 """Lines to show when two places explain it about equally well."""
-WIDE_BUDGET = 64
+WIDE_BUDGET = 80
 """Lines to show when nothing does: then the reader gets more to look at."""
 _BEFORE, _AFTER = 6, 10
 _RELEVANT, _NEARLY = 0.28, 0.75
 # a second explanation elsewhere that is nearly as good: show more
-_RIVAL, _FAR = 0.85, 15
+_RIVAL, _TWIN, _FAR = 0.85, 0.75, 15
 # lines before and behind the best, the second and the third region that are shown with it at once
 _PADDING = ((2, 3), (2, 2), (1, 2), (0, 1))
 _GROW, _GROW_BACK = 12, 6
 _SURE_TAIL, _TAIL = 4, 20
 _LEAST = 4
-_OVERRUN = 14
+_OVERRUN = 18
 SURE = 5.0
 """Score from which on a region counts as an explanation."""
 
@@ -137,7 +137,7 @@ def _budget(ordered: Sequence[Region], best: float) -> int:
     if best < SURE:
         return WIDE_BUDGET
     rival = any(
-        region.score >= _RIVAL * best and region.why != ordered[0].why and _apart(region, ordered[0])
+        region.score >= (_RIVAL if region.why != ordered[0].why else _TWIN) * best and _apart(region, ordered[0])
         for region in ordered[1:40]
     )
     length = ordered[0].last - ordered[0].first + 1

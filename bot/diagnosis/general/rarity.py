@@ -24,7 +24,7 @@ from bot.diagnosis.templates import template
 
 APART = 12
 """Lines that two places of the same form must be apart to count as two."""
-_LINES = 20_000
+_LINES = 10_000
 _WORDS = re.compile(r"[\w ]+")
 _DIGITS = re.compile(r"\d+")
 _PLACES = 4
@@ -57,11 +57,12 @@ class Rarity:
     """Counts templates and forms of the last lines of a log.
 
     Args:
-        texts: Cleaned lines; the last 20,000 are looked at.
+        texts: Cleaned lines; the last 10,000 are looked at.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._start = max(len(texts) - _LINES, 0)
+        self._texts = texts
         recent = texts[self._start :]
         self._keys = [template(text) for text in recent]
         self._count = Counter(self._keys)
@@ -74,6 +75,11 @@ class Rarity:
         ]
         self.quiet = 1 - sum(self._alien) / max(sum(map(bool, self._keys)), 1)
         """Part of the lines that are not alien: where all lines are alien, being so says nothing."""
+
+    def key(self, index: int) -> str:
+        """The template of the line at an index."""
+        place = index - self._start
+        return self._keys[place] if place >= 0 else template(self._texts[index])
 
     def share(self, first: int, last: int) -> float:
         """Part of the non-empty lines from ``first`` to ``last`` (indexes) whose template occurs once or twice."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,9 +27,12 @@ from bot.diagnosis.general.rarity import Rarity, spread
 from bot.diagnosis.general.steps import Prior
 from bot.diagnosis.general.words import TRIGGER, WRAPPER, line_score
 from bot.diagnosis.scan import Scanner, build_scanner
-from bot.diagnosis.templates import GreenTemplates, template
+from bot.diagnosis.templates import GreenTemplates
 
-MAX_HITS = 20_000
+MAX_HITS = 8_000
+"""Lines that are looked at closely, the last ones of the log."""
+_LOOK = 1_000
+"""Characters of a line that patterns see."""
 _CLUSTER_GAP, _WIDE_GAP, _LONGEST_CLUSTER = 3, 9, 20
 _CONTINUED = 0.7
 """What follows on a group of telling lines tells less than where they began."""
@@ -109,19 +112,30 @@ def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
     spoken = _spoken(texts)
     maybe, anchored, free = _filters()
     detectors = all_detectors()
-    starts: dict[int, list[int]] = {}
     match = maybe.match
-    for index, text in enumerate(texts):
-        if match(text, 0, 1000):
-            found = [number for number in anchored if detectors[number].start.match(text, 0, 1000)]
-            if found:
-                starts[index] = found
+    hopeful = [index for index, text in enumerate(texts) if match(text, 0, _LOOK)][-MAX_HITS:]
+    starts = _matching(texts, hopeful, [(number, detectors[number].start.match) for number in anchored])
     # a detector that may match anywhere in a line only looks at lines that hold an error word
-    for index in spoken:
-        found = [number for number in free if detectors[number].start.search(texts[index], 0, 1000)]
-        if found:
-            starts[index] = sorted([*starts.get(index, ()), *found])
+    for index, found in _matching(
+        texts, spoken[-MAX_HITS:], [(number, detectors[number].start.search) for number in free]
+    ).items():
+        starts[index] = sorted([*starts.get(index, ()), *found])
     return starts, spoken
+
+
+def _matching(
+    texts: Sequence[str], indexes: Iterable[int], patterns: Sequence[tuple[int, Callable[[str, int, int], object]]]
+) -> dict[int, list[int]]:
+    """Which patterns match which lines; a line that was seen before is not tried again."""
+    known: dict[str, list[int]] = {}
+    matching: dict[int, list[int]] = {}
+    for index in indexes:
+        text = texts[index][:_LOOK]
+        if text not in known:
+            known[text] = [number for number, match in patterns if match(text, 0, _LOOK)]
+        if known[text]:
+            matching[index] = known[text]
+    return matching
 
 
 def _spoken(texts: Sequence[str]) -> list[int]:
@@ -168,7 +182,7 @@ def detected(
     detectors = all_detectors()
     open_until: dict[int, int] = {}
     seen: Counter[int] = Counter()
-    repeats = spread((index, template(texts[index])) for index in sorted(starts))
+    repeats = spread((index, rare.key(index)) for index in sorted(starts))
     for index in sorted(starts)[-MAX_HITS:]:
         for number in starts[index]:
             if index <= open_until.get(number, -1):
@@ -180,7 +194,7 @@ def detected(
             open_until[number] = last
             first = _first_line(texts, index, one.before)
             score = one.weight * max(prior.at(index), prior.at(last)) / (1 + 0.12 * seen[number])
-            score /= repeats[template(texts[index])] ** _REPEATED
+            score /= repeats[rare.key(index)] ** _REPEATED
             score *= 0.75 + 0.15 * rare.share(index, last) + 0.2 * rare.unlike(index, last)
             if WRAPPER.search(texts[index]):
                 score = min(score, _WRAPPED)
@@ -203,13 +217,13 @@ def clusters(
 ) -> list[Region]:
     """Groups telling lines that stand close together."""
     lines = spoken[-MAX_HITS:]
-    frequency = spread((index, template(texts[index])) for index in lines)
+    frequency = spread((index, rare.key(index)) for index in lines)
     scored: list[tuple[int, float]] = []
     for index in lines:
         points = line_score(texts[index])
         if points <= 0:
             continue
-        points /= frequency[template(texts[index])] ** _REPEATED
+        points /= frequency[rare.key(index)] ** _REPEATED
         if green is not None and texts[index] in green:
             points *= 0.1
         if points >= _FAINT:

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # (pattern, points); a line gets the points of every pattern that it matches once.
 _POINTS = tuple(
@@ -107,7 +108,11 @@ def line_score(text: str) -> float:
     Args:
         text: The cleaned line (the first 600 characters count).
     """
-    text = text[:600]
+    return _score(text[:600])
+
+
+@lru_cache(maxsize=2048)
+def _score(text: str) -> float:
     points = sum(value for pattern, value in _POINTS if pattern.search(text))
     if points:
         points += sum(value for pattern, value in _CALM if pattern.search(text))
