@@ -29,10 +29,9 @@ from hyper_parallel.layout import Layout
 from hyper_parallel.platform.mindspore import adjoint, native, runtime, wire
 from hyper_parallel.platform.mindspore.dtensor import DTensor, LostAlias, as_dtensor, as_kind
 from hyper_parallel.platform.mindspore.kernels import Kernels
-from hyper_parallel.platform.mindspore.kernels_lines import LineKernels
 
 
-class MindSporePlatform(LineKernels, Kernels):
+class MindSporePlatform(Kernels):
     """Every method works on plain local tensors unless it says otherwise."""
 
     name = "mindspore"

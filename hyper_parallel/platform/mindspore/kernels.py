@@ -26,13 +26,30 @@ from mindspore.common._grad_function import _Function
 from hyper_parallel.errors import explain
 from hyper_parallel.platform.mindspore import adjoint, native, routes, wire
 from hyper_parallel.platform.mindspore.errors import MissingFunction
+from hyper_parallel.platform.mindspore.kernels_attention import AttentionKernels
+from hyper_parallel.platform.mindspore.kernels_count import CountKernels
+from hyper_parallel.platform.mindspore.kernels_lines import LineKernels
+from hyper_parallel.platform.mindspore.kernels_loss import LossKernels
+from hyper_parallel.platform.mindspore.kernels_norm import NormKernels
+from hyper_parallel.platform.mindspore.kernels_order import OrderKernels
+from hyper_parallel.platform.mindspore.kernels_softmax import SoftmaxKernels
+from hyper_parallel.platform.mindspore.rows import RowKernels
 
 
 def _call(name: str, *args: Any, **kwargs: Any) -> Any:
     return native.call_plain(name, args, kwargs)
 
 
-class Kernels:
+class Kernels(
+    AttentionKernels,
+    CountKernels,
+    LineKernels,
+    LossKernels,
+    NormKernels,
+    OrderKernels,
+    RowKernels,
+    SoftmaxKernels,
+):
     """Mixed into the platform object."""
 
     def __getattr__(self, name: str) -> Any:
@@ -56,13 +73,6 @@ class Kernels:
     def unsqueeze(x: Tensor, dim: int) -> Tensor:
         """A new dim of size 1."""
         return mint.unsqueeze(x, dim)
-
-    @staticmethod
-    def require_float(op: str, x: Tensor, dtype: Any) -> None:
-        """The error the local operator would raise for integers."""
-        kind = str(dtype or x.dtype)
-        if not kind.startswith(("Float", "BFloat", "Complex")):
-            raise RuntimeError(explain(op, "the dtype", "floating or complex", kind))
 
     @staticmethod
     def reduce(name: str, x: Tensor, dims: Sequence[int], keep: bool, dtype: Any) -> Tensor:

@@ -28,7 +28,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint, ops
 
-from hyper_parallel.platform.mindspore import routes_nn
+from hyper_parallel.platform.mindspore import routes_count, routes_nn
 from hyper_parallel.platform.mindspore.errors import MissingKernelError
 
 Func = Callable[..., Any]
@@ -276,15 +276,6 @@ def _cummin(x: Tensor, dim: int) -> Any:
     return values, index.astype(ms.int64)
 
 
-def _histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    values = x.asnumpy()
-    low, high = (min, max) if min != max else (float(values.min()), float(values.max()))
-    if low == high:
-        low, high = low - 1, high + 1
-    counts, _ = np.histogram(values, bins, (low, high))
-    return Tensor(counts.astype(np.float32)).astype(x.dtype)
-
-
 def _bitwise_not(x: Tensor) -> Tensor:
     return mint.logical_not(x) if x.dtype == ms.bool_ else mint.sub(mint.neg(x), 1)
 
@@ -337,7 +328,6 @@ ROUTES: dict[str, Func] = {
     "exp2": lambda x: mint.pow(2.0, x),
     "frac": _frac,
     "full_like": _full_like,
-    "histc": _histc,
     "index_select": _index_select,
     "isneginf": _isneginf,
     "linalg_inv": _plain("inverse"),
@@ -365,6 +355,7 @@ ROUTES: dict[str, Func] = {
     "var_mean": _moments(False, True),
     "zeros_like": _like(0),
     "erfinv": _erfinv_refused,
+    **routes_count.ROUTES,
     **routes_nn.ROUTES,
 }
 _ALIASES = {

@@ -39,6 +39,23 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return reduced(mint.square(mint.sub(input, target)), reduction)
 
 
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Absolute differences."""
+    return reduced(mint.abs(mint.sub(input, target)), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """1 - cosine where the target is 1, what the cosine exceeds the margin by where it is -1."""
+    squares = (mint.add(mint.sum(mint.square(x), -1), 1e-12) for x in (input1, input2))
+    cosine = mint.div(mint.sum(mint.mul(input1, input2), -1), mint.sqrt(mint.mul(*squares)))
+    nothing = ops.zeros_like(cosine)
+    alike = mint.where(mint.eq(target, 1), mint.sub(1, cosine), nothing)
+    apart = mint.where(mint.eq(target, -1), mint.nn.functional.relu(mint.sub(cosine, margin)), nothing)
+    return reduced(mint.add(alike, apart), reduction)
+
+
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input))."""
     return reduced(softplus(mint.neg(mint.mul(target, input))), reduction)
@@ -244,8 +261,9 @@ def _of_classes(
     classes = logs.shape[dim]
     wide = tuple(classes if d == dim else 1 for d in range(logs.ndim))
     kept = mint.ne(target, ignore_index)
+    held = None if scale is None else ops.stop_gradient(scale)  # of the classes' weight, the loss has no derivative
     chosen = mint.eq(mint.unsqueeze(target, dim), mint.reshape(Tensor(np.arange(classes)), wide)).astype(logs.dtype)
-    weights = chosen if scale is None else mint.mul(chosen, scale)
+    weights = chosen if held is None else mint.mul(chosen, held)
     values = mint.neg(mint.sum(mint.mul(logs, weights), dim))
     if smoothing:
         smooth = mint.neg(mint.sum(logs if scale is None else mint.mul(logs, scale), dim))
@@ -322,12 +340,14 @@ ROUTES: dict[str, Callable[..., Any]] = {
     "adaptive_avg_pool2d": _adaptive("adaptive_avg_pool2d"),
     "adaptive_avg_pool3d": _adaptive("adaptive_avg_pool3d"),
     "batch_norm": batch_norm,
+    "cosine_embedding_loss": cosine_embedding_loss,
     "cross_entropy": cross_entropy,
     "elu": elu,
     "embedding": embedding,
     "gelu": gelu,
     "hardtanh": hardtanh,
     "kl_div": kl_div,
+    "l1_loss": l1_loss,
     "layer_norm": layer_norm,
     "leaky_relu": leaky_relu,
     "log_softmax": log_softmax,
