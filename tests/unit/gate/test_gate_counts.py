@@ -219,6 +219,16 @@ def test_how_a_pull_request_was_closed_is_told(glass: Any, state: str) -> None:
     assert (glass.case.outcome, glass.case.reason) == (Outcome.CLOSED, f"gate.reason.{state}")
 
 
+def test_a_reopened_pull_request_begins_a_new_report(glass: Any) -> None:
+    glass.to_building()
+    glass.pr["state"] = "closed"
+    glass.wake(5)
+    glass.pr["state"] = "open"
+    glass.wake(3600)
+    assert (glass.case.outcome, glass.case.opened_at) == (None, glass.now)
+    assert [entry.text_id for entry in glass.case.timeline] == ["gate.event.check_asked"]
+
+
 def test_since_when_a_label_is_there_is_remembered_and_forgotten_with_it(glass: Any) -> None:
     first = glass.now
     glass.labels("pr-check-pass")

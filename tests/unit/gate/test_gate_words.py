@@ -101,6 +101,7 @@ def test_a_refused_trigger_is_tried_twice_more_and_each_refusal_counts_once(glas
         glass.wake(1)
         assert (glass.case.phase, glass.case.retriggers) == (Phase.CHECKING, ("refused",) * tries)
         glass.wake(61)
+        glass.wake(1)
         assert glass.case.phase is Phase.STARTING, "the refusal of before is not read again"
     glass.robot("trigger_refused")
     glass.wake(1)
@@ -159,6 +160,9 @@ def test_what_is_taken_for_green_already(glass: Any, labels: tuple[str, ...], dr
     glass.pr["draft"] = draft
     glass.wake()
     assert glass.case.phase is phase
+    # Nothing was taken for granted and then found missing.
+    events = ["gate.event.check_asked"] if phase is Phase.CHECKING else []
+    assert [entry.text_id for entry in glass.case.timeline] == events
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ def test_our_own_gate_holds_an_incomplete_description_whatever_the_policy_of_the
     glass.complete = False
     glass.labels("pr-check-pass", "ci-pipeline-running")
     glass.wake()
-    assert glass.case.phase is Phase.DESCRIPTION
+    assert (glass.case.phase, glass.case.round) == (Phase.DESCRIPTION, 0)
     assert glass.did()[:3] == [
         "remove_label pr-check-pass",
         "remove_label ci-pipeline-running",
