@@ -61,8 +61,9 @@ def test_a_triangle_is_found_written_and_proved(run, tree, tmp_path):
     again = run(NEW, plan, "--root", tree)
     assert again.returncode == 1
     assert "--force" in again.stderr
-    proof = run(CHECK, plan, "--root", tree, "--quick")
+    proof = run(CHECK, plan, "--root", tree, "--quick", "--out", tmp_path)
     assert proof.returncode == 0, proof.stdout + proof.stderr
+    assert (tmp_path / "Tril_report.md").read_text(encoding="utf-8").strip() in proof.stdout
     assert re.findall(r"^\| (UT|ST|bytes) \| 通过", proof.stdout, re.MULTILINE) == ["UT", "ST", "bytes"]
     assert "OpInfo 2 even | 通过" in proof.stdout
 

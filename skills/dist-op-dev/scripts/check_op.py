@@ -53,12 +53,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("plan", type=Path, nargs="+", help="plan documents whose operators are written already")
     parser.add_argument("--root", type=Path, default=HERE.parents[2], help="the repository (default: this one)")
     parser.add_argument("--quick", action="store_true", help="leave out the sweeps over 2x2 and pending sums")
+    parser.add_argument("--out", type=Path, help="directory for {OpName}_report.md beside the printed table")
     options = parser.parse_args(argv)
     if not (options.root / "hyper_parallel").is_dir():
         parser.error(f"--root should hold hyper_parallel, but got {options.root}")
     root = options.root.resolve()
     sys.path[:0] = [str(HERE), str(HERE.parents[1] / "dist-op-analysis" / "scripts"), str(root)]
-    from op_analysis.document import read
+    from op_analysis.document import file_name, read
     from op_dev.tests_text import report_arguments
 
     good = True
@@ -72,7 +73,12 @@ def main(argv: list[str] | None = None) -> int:
             run(name, command, root) for name, command in commands(plan, report_arguments(plan), root, options.quick)
         ]
         good = good and all(step.passed for step in steps)
-        print(render(plan["name"], steps), flush=True)
+        told = render(plan["name"], steps)
+        print(told, flush=True)
+        if options.out:
+            options.out.mkdir(parents=True, exist_ok=True)
+            report = options.out / file_name(plan["name"]).replace("_dist_op_plan", "_report")
+            report.write_text(told, encoding="utf-8")
     return 0 if good else 1
 
 

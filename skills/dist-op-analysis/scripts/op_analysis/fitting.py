@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from op_analysis.operators import Trial, same
+from op_analysis.operators import Trial, names_dims, same
 from op_analysis.schemas import (
     OUT_KINDS,
     Domain,
@@ -71,11 +71,18 @@ def investigate(lab: Laboratory) -> Findings:
     open_dims = [fact for fact in refused if not any("P" in word for word in fact[1])]
     if open_dims:
         chosen = cover(lab, [*chosen, *_adjusted(lab)])
+    chosen = [schema for schema in chosen if schema.guard is None or _explains(lab, schema, seen)]
     chosen += cover(lab, list(_pending(lab)))
     told = {fact for schema in chosen for fact in facts_of(lab, schema)}
     explained = [fact for fact in seen if fact in told]
     left = tuple(fact for fact in refused if fact not in told)
     return Findings(tuple(chosen), tuple(seen), tuple(explained), left)
+
+
+def _explains(lab: Laboratory, schema: Schema, seen: Sequence[Fact]) -> bool:
+    """Whether a guarded rule says a good part of what was seen under its guard; otherwise its condition is chance."""
+    under = {fact for fact in seen if applies(schema.guard, lab.operator.trials[fact[0]])}
+    return len(facts_of(lab, schema) & under) >= MIN_FRESH * len(under)
 
 
 def survey(lab: Laboratory) -> tuple[list[Fact], list[Fact]]:
@@ -171,9 +178,9 @@ def _tensor_params(lab: Laboratory) -> list[str]:
 
 
 def _dim_params(lab: Laboratory) -> list[str]:
-    """Scalars that could name dims in every trial."""
+    """Scalars that name dims, by their own names and in every trial."""
     found = []
-    for name in dict.fromkeys(n for trial in lab.operator.trials for n in trial.scalars()):
+    for name in dict.fromkeys(n for trial in lab.operator.trials for n in trial.scalars() if names_dims(n)):
         values = [trial.scalars().get(name) for trial in lab.operator.trials]
         if any(v is not None and v != () for v in values) and all(named_dims(v, 12) is not None for v in values):
             found.append(name)
@@ -247,8 +254,7 @@ def _guards(lab: Laboratory, fails: Sequence[int], holds: set[int]) -> list[Guar
     for wanted, numbers in ((True, sorted(holds)), (False, sorted(set(fails)))):
         for name, number in itertools.product(trials[0].params, numbers):
             value = trials[number].params[name]
-            plain = (bool, str, int) if not wanted else (bool, str)
-            if not (value is None or isinstance(value, plain) or (wanted and _is_default(lab, name, value))):
+            if not (value is None or isinstance(value, bool | str) or _is_default(lab, name, value)):
                 continue
             guard = (name, value, wanted)
             if not any(applies(guard, trials[f]) for f in fails) and not all(applies(guard, t) for t in trials):

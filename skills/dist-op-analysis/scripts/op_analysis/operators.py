@@ -31,9 +31,9 @@ from typing import Any
 import torch
 import torch.overrides
 
-from hyper_parallel.dispatch.call import Signature, parse_signature
+from hyper_parallel.dispatch.call import REQUIRED, Signature, parse_signature
 
-MAX_TRIALS = 24
+MAX_TRIALS = 16
 MAX_WIDENED = 80
 MAX_SLOTS = 5
 _SPACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft", "torch.Tensor")
@@ -124,6 +124,11 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+def names_dims(name: str) -> bool:
+    """Whether a parameter of this name holds dims, and not a count or a bound that happens to be small."""
+    return "dim" in name or "axis" in name or name in {"source", "destination"}
+
+
 def resolve(name: str) -> tuple[str, Any]:
     """(path, function) of an operator given by name, `nn.functional.softmax`, `linalg.inv` or a full path.
 
@@ -168,20 +173,31 @@ def signatures_of(path: str) -> tuple[str, ...]:
             (keyword if argument.kwarg_only else front).append(text)
         else:
             found[_joined(front, keyword)] = None
-    for text in list(found):
-        found[_loosened(text, list(found))] = None
+    readable = [text for text in found if _readable(text)]
+    for text in readable:
+        found[_loosened(text, readable)] = None
     if not found:
         raise UnknownOperator(f"For analyse, {path} should have a signature or a schema, but got neither.")
     return tuple(found)
 
 
+def _readable(text: str) -> bool:
+    try:
+        parse_signature(text)
+    except (SyntaxError, ValueError):  # a default that is no literal
+        return False
+    return True
+
+
 def _loosened(text: str, others: Sequence[str]) -> str:
     """A signature whose later parameters may be left out where another overload lacks them: `sum` without dim."""
-    known = [set(parse_signature(other).names) for other in others]
-    front, star, keyword = text.partition("*")
-    first, *rest = [part.strip() for part in front.strip().rstrip(",").split(", ")]
-    loose = [part if "=" in part or all(part in k for k in known) else f"{part}=None" for part in rest]
-    return ", ".join([first, *loose, *([star + keyword] if star else [])])
+    parsed, known = parse_signature(text), [set(parse_signature(other).names) for other in others]
+    front = []
+    for place, (name, default) in enumerate(zip(parsed.names, parsed.defaults, strict=True)):
+        loose = default is REQUIRED and place > 0 and not all(name in names for names in known)
+        front.append(name if default is REQUIRED and not loose else f"{name}={None if loose else default!r}")
+    keyword = [name if default is REQUIRED else f"{name}={default!r}" for name, default in parsed.keyword]
+    return _joined(front, keyword)
 
 
 def _spell(signature: inspect.Signature) -> str:
@@ -227,10 +243,9 @@ def operator(name: str, entry: str | None = None, calls: Sequence[str] = ()) -> 
 
     best: tuple[int, str, list[Trial]] = (0, "", [])
     for signature in signatures_of(path):
-        try:
-            parsed = parse_signature(signature)
-        except SyntaxError:
+        if not _readable(signature):
             continue
+        parsed = parse_signature(signature)
         given = [t for args, kwargs in own if (t := _tried(func, parsed, args, kwargs)) is not None]
         bound = given + (list(_bound(info, func, signature)) if info else [])
         bound = [trial for trial in bound if 0 < len(trial.tensors()) <= MAX_SLOTS]
@@ -289,7 +304,7 @@ def _bound(info: Any, func: Any, signature: str) -> Iterator[Trial]:
         torch.manual_seed(0)
         random.seed(0)
         samples = iter(info.sample_inputs("cpu", torch.float32, requires_grad=False))
-        for _ in range(MAX_TRIALS):
+        for _ in range(3 * MAX_TRIALS):
             try:
                 sample = next(samples, None)
             except IndexError:

@@ -141,7 +141,7 @@ class Laboratory:
 
     def _run(self, params: dict[str, Any], seed: int = 7) -> Any:
         self.calls += 1
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # `torch.manual_seed` also formats a traceback for every device
         random.seed(seed)
         fresh = {name: _copied(value) for name, value in params.items()}
         with warnings.catch_warnings(), torch.no_grad():

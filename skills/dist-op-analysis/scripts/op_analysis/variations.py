@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
-from op_analysis.operators import MAX_TRIALS, MAX_WIDENED, Operator, Trial
+from op_analysis.operators import MAX_TRIALS, MAX_WIDENED, Operator, Trial, names_dims
 
 
 def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
@@ -31,13 +31,10 @@ def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
 
     One variation of every sample comes before the second of any.
     """
-    unique: dict[str, Trial] = {}
-    for trial in trials:
-        unique.setdefault(_key(trial), trial)
-    unique = dict(list(unique.items())[:MAX_TRIALS])
-    bases = [*unique.values(), *(t for t in map(_grown, list(unique.values())) if t)]
-    rounds = itertools.zip_longest(*(_variations(trial) for trial in bases))
-    for trial in (t for turn in rounds for t in turn if t is not None):
+    samples = list({_key(trial): trial for trial in trials}.values())
+    bases = samples[:: -(-len(samples) // MAX_TRIALS)]
+    unique = {_key(trial): trial for trial in bases}
+    for trial in _turns([_variations(trial) for trial in bases]):
         if len(unique) >= MAX_WIDENED:
             break
         if _key(trial) not in unique and _runs(subject, trial):
@@ -45,12 +42,22 @@ def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
     return list(unique.values())
 
 
+def _turns(sources: Sequence[Iterable[Trial]]) -> Iterator[Trial]:
+    """One of each source, then the next of each."""
+    for turn in itertools.zip_longest(*sources):
+        yield from (trial for trial in turn if trial is not None)
+
+
 def _variations(trial: Trial) -> Iterator[Trial]:
-    yield trial
-    for name, value in trial.scalars().items():
-        for other in _others(name, value, trial):
-            yield Trial({**trial.params, name: other})
-    yield from _narrowed(trial)
+    """One more leading dim, then in turns another value of each scalar, and other lengths."""
+    grown = _grown(trial)
+    if grown is not None:
+        yield grown
+    others = [
+        [Trial({**trial.params, name: other}) for other in _others(name, value, trial)]
+        for name, value in trial.scalars().items()
+    ]
+    yield from _turns([*others, _narrowed(trial)])
 
 
 def _narrowed(trial: Trial) -> Iterator[Trial]:
@@ -92,20 +99,16 @@ def _others(name: str, value: Any, trial: Trial) -> list[Any]:
     ndim = max(t.dim() for t in trial.tensors()) or 1
     if isinstance(value, bool):
         return [not value]
-    if _names_dims(name) and (isinstance(value, int) or value is None):
+    if names_dims(name) and (isinstance(value, int) or value is None):
         return list(range(-ndim, ndim))
     if isinstance(value, int):
         beside = [v for v in trial.scalars().values() if type(v) is int and v != value]
         return [*beside, value - 1, value + 1, value + 2]
-    if isinstance(value, tuple | list) and value and all(isinstance(v, int) for v in value) and _names_dims(name):
+    if isinstance(value, tuple | list) and value and all(isinstance(v, int) for v in value) and names_dims(name):
         return [type(value)([d % ndim for d in reversed(value)]), type(value)([value[0]])]
     if isinstance(value, str) and name == "reduction":
         return ["none", "sum", "mean"]
     return []
-
-
-def _names_dims(name: str) -> bool:
-    return "dim" in name or name == "axis"
 
 
 def _key(trial: Trial) -> str:
