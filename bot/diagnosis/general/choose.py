@@ -111,11 +111,13 @@ class _Chosen:
 
     def grow(self, rare: Rarity) -> None:
         """Adds the lines around the best regions that are as unlike the rest of the log as a failure is."""
-        for region in tuple(self._picked):
+        for place, region in enumerate(tuple(self._picked)):
             for start, step, most in ((region.last + 1, 1, _GROW), (region.first - 1, -1, _GROW_BACK)):
                 new: list[int] = []
                 index = start
-                while len(new) < min(most, self._room()) and 0 <= index < len(self._texts):
+                # the best report is shown whole, if need be beyond the budget
+                room = max(self._room(), 0 if place else _GROW)
+                while len(new) < min(most, room) and 0 <= index < len(self._texts):
                     if self._texts[index].strip() and not rare.alien(index):
                         break
                     new.append(index)

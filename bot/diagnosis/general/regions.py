@@ -31,6 +31,7 @@ from bot.diagnosis.templates import GreenTemplates
 
 MAX_HITS = 8_000
 """Lines that are looked at closely, the last ones of the log."""
+_KNOWN = 4_096
 _LOOK = 1_000
 """Characters of a line that patterns see."""
 _CLUSTER_GAP, _WIDE_GAP, _LONGEST_CLUSTER = 3, 9, 20
@@ -40,6 +41,8 @@ _BEFORE, _AFTER = 4, 6
 _MOST_POINTS = 6.5
 _REPEATED = 0.8
 _FAINT = 0.4
+_MOST_BLOCKS = 200
+"""Blocks of one form; each tells less than the one before it."""
 _WRAPPED = 5.0
 """Most points of a report that only says that a command failed."""
 _STRANGE, _LONGEST_STRETCH = 1.6, 40
@@ -112,9 +115,17 @@ def find_hits(texts: Sequence[str]) -> tuple[dict[int, list[int]], list[int]]:
     spoken = _spoken(texts)
     maybe, anchored, free = _filters()
     detectors = all_detectors()
-    match = maybe.match
-    hopeful = [index for index, text in enumerate(texts) if match(text, 0, _LOOK)][-MAX_HITS:]
-    starts = _matching(texts, hopeful, [(number, detectors[number].start.match) for number in anchored])
+    hopeful: list[int] = []
+    known: dict[str, bool] = {}
+    for index, text in enumerate(texts):
+        hope = known.get(text)
+        if hope is None:
+            hope = maybe.match(text, 0, _LOOK) is not None
+            if len(known) < _KNOWN:
+                known[text] = hope
+        if hope:
+            hopeful.append(index)
+    starts = _matching(texts, hopeful[-MAX_HITS:], [(number, detectors[number].start.match) for number in anchored])
     # a detector that may match anywhere in a line only looks at lines that hold an error word
     for index, found in _matching(
         texts, spoken[-MAX_HITS:], [(number, detectors[number].start.search) for number in free]
@@ -185,7 +196,7 @@ def detected(
     repeats = spread((index, rare.key(index)) for index in sorted(starts))
     for index in sorted(starts)[-MAX_HITS:]:
         for number in starts[index]:
-            if index <= open_until.get(number, -1):
+            if index <= open_until.get(number, -1) or seen[number] >= _MOST_BLOCKS:
                 continue
             one = detectors[number]
             last = block_end(texts, index, one)
