@@ -280,3 +280,15 @@ def test_a_command_waits_for_the_log_from_when_it_was_read_on(glass: Any) -> Non
     assert replies(glass) == []
     glass.wake(1, build=glass.build("FAILURE"))
     assert (replies(glass), glass.case.held) == ([said("log_unreadable")], ())
+
+
+def test_our_own_gate_checks_the_same_description_anew_when_the_template_changed(glass: Any) -> None:
+    glass.policy = Policy(owner="self")
+    glass.complete = False
+    glass.wake()
+    glass.labels("pr-check-fail")
+    glass.wake(60)
+    assert glass.case.phase is Phase.DESCRIPTION
+    glass.complete = True
+    glass.wake(60)
+    assert glass.did()[:2] == ["remove_label pr-check-fail", "add_label pr-check-pass"]
