@@ -34,6 +34,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 TIMEOUT_S = 900
+UNIT = "tests/unit/hyper_parallel/test_parallel_{}.py"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("plan", type=Path, nargs="+", help="plan documents whose operators are written already")
     parser.add_argument("--root", type=Path, default=HERE.parents[2], help="the repository (default: this one)")
     parser.add_argument("--quick", action="store_true", help="leave out the sweeps over 2x2 and pending sums")
+    parser.add_argument("--stem", help="name of the files, if new_op.py was given one")
     parser.add_argument("--out", type=Path, help="directory for {OpName}_report.md beside the printed table")
     options = parser.parse_args(argv)
     if not (options.root / "hyper_parallel").is_dir():
@@ -69,9 +71,9 @@ def main(argv: list[str] | None = None) -> int:
         except (OSError, ValueError) as error:
             print(f"check_op: {error}", file=sys.stderr)
             return 1
-        steps = [
-            run(name, command, root) for name, command in commands(plan, report_arguments(plan), root, options.quick)
-        ]
+        unit = UNIT.format(options.stem or plan["name"].replace(".", "_"))
+        proofs = commands(plan, report_arguments(plan), root / unit, options.quick)
+        steps = [run(name, command, root) for name, command in proofs]
         good = good and all(step.passed for step in steps)
         told = render(plan["name"], steps)
         print(told, flush=True)
@@ -82,11 +84,10 @@ def main(argv: list[str] | None = None) -> int:
     return 0 if good else 1
 
 
-def commands(plan: dict[str, Any], told: list[str], root: Path, quick: bool) -> list[tuple[str, list[str]]]:
+def commands(plan: dict[str, Any], told: list[str], unit: Path, quick: bool) -> list[tuple[str, list[str]]]:
     """The proofs of one operator, in the order in which they fail fastest."""
     plain = plan["name"].replace(".", "_")
     python = [sys.executable, "-m"]
-    unit = root / "tests" / "unit" / "hyper_parallel" / f"test_parallel_{plain}.py"
     found = [("UT", [*python, "pytest", "-q", "-p", "no:cacheprovider", str(unit)])]
     found.append(("ST", [*python, "tests.hyper_parallel.run", "--quiet", "--case", f"{plain}_ops_*"]))
     if plan["entry"]:

@@ -38,6 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("plan", type=Path, help="a plan document of dist-op-analysis")
     parser.add_argument("--root", type=Path, default=HERE.parents[2], help="the repository (default: this one)")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--stem", help="name of the files, where a family's file has the operator's name already")
     options = parser.parse_args(argv)
     if not (options.root / "hyper_parallel").is_dir():
         parser.error(f"--root should hold hyper_parallel, but got {options.root}")
@@ -46,13 +47,15 @@ def main(argv: list[str] | None = None) -> int:
 
     try:
         plan = read(options.plan)
-        files = files_of(plan, options.root)
+        files = files_of(plan, options.root, options.stem)
     except (OSError, ValueError) as error:
         print(f"new_op: {error}", file=sys.stderr)
         return 1
     clash = [path for path in files if path.exists()]
     if clash and not options.force:
-        print(f"new_op: {', '.join(map(str, clash))} exist; --force replaces them", file=sys.stderr)
+        print(
+            f"new_op: {', '.join(map(str, clash))} exist; --force replaces them, --stem names others", file=sys.stderr
+        )
         return 1
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +70,7 @@ def main(argv: list[str] | None = None) -> int:
     return OPEN if plan["open"] else 0
 
 
-def files_of(plan: dict[str, Any], root: Path) -> dict[Path, str]:
+def files_of(plan: dict[str, Any], root: Path, stem: str | None = None) -> dict[Path, str]:
     """Path → content of every file that the plan asks for.
 
     Raises:
@@ -81,7 +84,7 @@ def files_of(plan: dict[str, Any], root: Path) -> dict[Path, str]:
     proposal, name = plan["proposal"], plan["name"]
     if proposal["kind"] == "none":
         return {}
-    plain = name.replace(".", "_")
+    plain = stem or name.replace(".", "_")
     yaml_dir = root / "hyper_parallel" / "ops" / "yaml"
     entry_file = yaml_dir / f"{plain}.yaml"
     for other in sorted(yaml_dir.glob("*.yaml")):

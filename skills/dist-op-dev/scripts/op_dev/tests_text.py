@@ -23,7 +23,7 @@ from hyper_parallel.dispatch.call import parse_signature
 Plan = dict[str, Any]
 Case = dict[str, Any]
 
-_UNIT = '''{licence}"""{name} without processes: layouts, refusals, and parts that make up the result of one device."""
+_HEAD = '''{licence}"""{name} without processes: layouts, refusals, and parts that make up the result of one device."""
 
 from __future__ import annotations
 
@@ -41,26 +41,11 @@ RULES = Registry()
 CALLS = {{
 {calls}
 }}
-"""Call: input specs, arguments (a number in `Slot` is a tensor), keywords, the function that makes the call."""
-
-ALLOWED = [
-{allowed}
-]
-"""(call, input placements on one mesh axis, per output the placements that its parts may be taken for)."""
-
-REFUSED = [
-{refused}
-]
+"""Call: input specs, arguments (`Slot` stands for a tensor), keywords, the function that makes the call."""
 
 
 def placement(word):
     return Replicate() if word == "R" else Shard(int(word[1:])) if word[0] == "S" else Partial(word[1:])
-
-
-def word_of(place):
-    if isinstance(place, Partial):
-        return f"P{{place.reduce_op}}"
-    return f"S{{place.dim}}" if isinstance(place, Shard) else "R"
 
 
 def inferred(call, words, rank=0):
@@ -70,9 +55,23 @@ def inferred(call, words, rank=0):
     layouts = [Layout(mesh, [placement(w)], spec.shape) for w, spec in zip(words, specs, strict=True)]
     values = [*layouts, op.bind(list(args), dict(kwargs))]
     return op, layouts, values, op.infer_layout(values)
+'''
+
+_ALLOWED = '''
+
+ALLOWED = [
+{rows}
+]
+"""(call, input placements on one mesh axis, per output the placements that its parts may be taken for)."""
 
 
-def parts_of(tensor, layout):
+def word_of(place):
+    if isinstance(place, Partial):
+        return f"P{{place.reduce_op}}"
+    return f"S{{place.dim}}" if isinstance(place, Shard) else "R"
+
+
+def part_of(tensor, layout):
     for dim, (start, length) in enumerate(zip(layout.local_offset, layout.local_shape, strict=True)):
         tensor = tensor.narrow(dim, start, length)
     return tensor
@@ -80,6 +79,14 @@ def parts_of(tensor, layout):
 
 def leaves(value):
     return [leaf for part in value for leaf in leaves(part)] if isinstance(value, (tuple, list)) else [value]
+
+
+REDUCTIONS = {{
+    "sum": lambda parts: parts.sum(0).to(parts.dtype),
+    "avg": lambda parts: parts.mean(0),
+    "max": lambda parts: parts.amax(0),
+    "min": lambda parts: parts.amin(0),
+}}
 
 
 @pytest.mark.parametrize(("call", "words", "expected"), ALLOWED)
@@ -100,7 +107,7 @@ def test_{plain}_parts_make_up_the_result(call, words):
     for rank in range(2):
         op, layouts, values, result = inferred(call, words, rank)
         impl = op.get_expand_impl({function}, result, values)
-        own = [parts_of(tensor, layout) for tensor, layout in zip(tensors, layouts, strict=True)]
+        own = [part_of(tensor, layout) for tensor, layout in zip(tensors, layouts, strict=True)]
         parts.append(leaves(run({function}, *own) if impl is None else impl(*own)))
     for index, want in enumerate(leaves(run({function}, *tensors))):
         mine = [part[index] for part in parts]
@@ -111,17 +118,14 @@ def test_{plain}_parts_make_up_the_result(call, words):
             torch.testing.assert_close(REDUCTIONS[place.reduce_op](torch.stack(mine)), want)
         else:
             torch.testing.assert_close(mine[1], want)
+'''
 
+_REFUSED = """
 
-REDUCTIONS = {{
-    "sum": lambda parts: parts.sum(0).to(parts.dtype),
-    "avg": lambda parts: parts.mean(0),
-    "max": lambda parts: parts.amax(0),
-    "min": lambda parts: parts.amin(0),
-}}
-{refusal}'''
+REFUSED = [
+{rows}
+]
 
-_REFUSAL = """
 
 @pytest.mark.parametrize(("call", "words"), REFUSED)
 def test_{plain}_refuses_other_placements(call, words):
@@ -144,29 +148,32 @@ CASES = [
 
 
 def unit_tests(plan: Plan, licence: str) -> str:
-    """The whole file `test_parallel_<op>.py`."""
-    calls, allowed, refused = [], [], []
+    """The whole file `test_parallel_<op>.py`; a class whose output shapes are open has to refuse every cut."""
+    calls: list[str] = []
+    allowed: list[str] = []
+    refused: list[str] = []
     own_class = plan["proposal"]["kind"] == "axis_rules"
+    refuses = own_class and plan["shapes"] is None
     for number, case in enumerate(plan["cases"]):
         specs = ", ".join(_spec(spec) for spec in case["inputs"])
         args, kwargs = _bound(plan, case)
         calls.append(f'    "call {number}": (({specs},), {args}, {kwargs}, {_lambda(plan, case, "func")}),')
-        allowed += [f'    ("call {number}", {tuple(row["in"])!r}, {row["out"]!r}),' for row in case["allowed"]]
+        rows = [(f'    ("call {number}", {tuple(row["in"])!r}', row["out"]) for row in case["allowed"]]
+        if refuses:
+            refused += [f"{row})," for row, _ in rows]
+        else:
+            allowed += [f"{row}, {out!r})," for row, out in rows]
         if own_class:
             refused += [f'    ("call {number}", {words!r}),' for words in _refused(case)]
-    if plan["shapes"] is None and own_class:
-        allowed = []  # the class refuses everything as long as its output shapes are open
-    plain = plan["name"].replace(".", "_")
-    refusal = _REFUSAL.format(plain=plain, pattern=plan["name"].replace(".", r"\.")) if refused else ""
-    text = _UNIT.format(
-        licence=licence, name=plan["name"], plain=plain, function=plan["path"], calls="\n".join(calls),
-        allowed="\n".join(allowed), refused="\n".join(refused), refusal=refusal,
-    )  # fmt: skip
-    return (
-        text
-        if refused
-        else text.replace("Layout, LayoutError, Partial", "Layout, Partial").replace("\nREFUSED = [\n\n]\n", "")
-    )
+    names = {
+        "plain": plan["name"].replace(".", "_"),
+        "pattern": plan["name"].replace(".", r"\."),
+        "function": plan["path"],
+    }
+    text = _HEAD.format(licence=licence, name=plan["name"], calls="\n".join(calls))
+    if allowed:
+        text += _ALLOWED.format(rows="\n".join(allowed), **names)
+    return text + (_REFUSED.format(rows="\n".join(refused), **names) if refused else "")
 
 
 def _refused(case: Case) -> list[tuple[str, ...]]:
