@@ -38,6 +38,7 @@ _SPELLED_OTHERWISE: dict[str, Callable[..., Any]] = {
     "reshape": lambda x, *size, **_: mint.reshape(x, _sizes(size)),
     "view": lambda x, *size, **_: mint.reshape(x, _sizes(size)),
     "broadcast_to": lambda x, *size, **_: mint.broadcast_to(x, _sizes(size)),
+    "scatter": lambda x, dim, index, src=None, value=None: mint.scatter(x, dim, index, value if src is None else src),
     "ge": lambda x, y: mint.greater_equal(x, y),
     "squeeze": lambda x, dim=None: _squeeze(x, dim),
     "linalg_vector_norm": lambda x, *a, **k: mint.linalg.vector_norm(x, *a, **k),

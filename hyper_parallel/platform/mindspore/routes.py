@@ -263,11 +263,13 @@ def _median(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         flat = mint.reshape(x, (-1,))
         return sort(flat, 0)[0][(flat.shape[0] - 1) // 2]
+    return _kthvalue(x, (x.shape[dim] + 1) // 2 if x.ndim else 1, dim, keepdim)
+
+
+def _kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     if x.ndim == 0:
         return clone(x), Tensor(0, ms.int64)
-    values, index = sort(x, dim)
-    middle = (x.shape[dim] - 1) // 2
-    pair = [mint.narrow(t, dim, middle, 1) for t in (values, index)]
+    pair = [mint.narrow(t, dim, k - 1, 1) for t in sort(x, dim)]
     return tuple(pair if keepdim else [_drop(t, (dim,)) for t in pair])
 
 
@@ -330,6 +332,7 @@ ROUTES: dict[str, Func] = {
     "full_like": _full_like,
     "index_select": _index_select,
     "isneginf": _isneginf,
+    "kthvalue": _kthvalue,
     "linalg_inv": _plain("inverse"),
     "linalg_vector_norm": vector_norm,
     "logsumexp": _logsumexp,

@@ -72,6 +72,12 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     return Tensor(counts.astype(np.float32) if weights is not None and weights.dtype == ms.float32 else counts)
 
 
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """Positions of what is not zero, as rows or as one tensor per dim."""
+    places = np.nonzero(x.asnumpy())
+    return tuple(map(Tensor, places)) if as_tuple else Tensor(np.stack(places, 1))
+
+
 def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Counts of elements in bins of equal width; equal bounds stand for the extremes."""
     values = x.asnumpy()
@@ -85,6 +91,7 @@ def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
 ROUTES: dict[str, Callable[..., Any]] = {
     "bincount": bincount,
     "histc": histc,
+    "nonzero": nonzero,
     "unique": unique,
     "unique_consecutive": unique_consecutive,
 }

@@ -19,9 +19,10 @@
     SumExt: sum(input, dim, keepdim, *, dtype)
 
 Positional arguments get these names in this order; those after `*` are handed on as keywords. `name=@attribute` is read
-from an old-style primitive's attributes; a name with a leading `-` is left out. `=> first of 3` says that the primitive
-returns three results, of which callers use the first. Values are translated too: a dtype's number into the dtype, the
-number of a loss's reduction into its word.
+from an old-style primitive's attributes, `name=!value` is always that value. Names with a leading `~` are left out,
+those with a leading `-` too unless they are true, for which there are no words. `=> first of 3` says that the
+primitive returns three results, of which callers use the first. Values are translated too: a dtype's number into the
+dtype, the number of a loss's reduction into its word.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from mindspore import Tensor
+from mindspore import int32 as ms_int32
 from mindspore._c_expression import typing as ms_typing
 
 _FILE = Path(__file__).parents[2] / "ops" / "yaml" / "mindspore" / "primitives.yaml"
@@ -49,6 +51,7 @@ class Entry:
     keyword: tuple[str, ...]
     attributes: tuple[tuple[str, str], ...]
     results: int = 1
+    constants: tuple[tuple[str, Any], ...] = ()
 
     def translate(
         self, primitive: Any, args: Sequence[Any], kwargs: dict[str, Any]
@@ -67,15 +70,16 @@ class Entry:
             given[key] = value
         for name, attribute in self.attributes:
             given[name] = getattr(primitive, attribute)
+        given.update(self.constants)
+        if any(name.startswith("-") and value for name, value in given.items()):
+            return None
         given = {name: _value(name, value) for name, value in given.items()}
         front: list[Any] = []
         for name in names[: len(self.positional)]:
             if name not in given:
                 break
             front.append(given.pop(name))
-        kept = {
-            n: v for n, v in given.items() if not n.startswith("-") and not (v is None and n in {"dtype", "generator"})
-        }
+        kept = {n: v for n, v in given.items() if n[0] not in "-~" and not (v is None and n in {"dtype", "generator"})}
         return tuple(front), kept
 
 
@@ -88,6 +92,8 @@ def _flat(values: Sequence[Any]) -> tuple[Any, ...]:
 def _value(name: str, value: Any) -> Any:
     if name == "dtype" and isinstance(value, int) and not isinstance(value, bool):
         return ms_typing.type_id_to_type(value)
+    if name == "out_int32" and not isinstance(value, bool):
+        return _value("dtype", value) == ms_int32
     if name == "reduction" and isinstance(value, int):
         return _REDUCTIONS.get(value, value)
     if isinstance(value, list) and not any(isinstance(v, Tensor) for v in value):
@@ -110,7 +116,7 @@ def simple() -> dict[str, tuple[str, int]]:
     found = {}
     for primitive, entry in entries().items():
         names = entry.positional
-        special = entry.name.endswith("_") or entry.attributes or entry.results > 1
+        special = entry.name.endswith("_") or entry.attributes or entry.constants or entry.results > 1
         if not special and len(names) in (1, 2) and "dtype" not in names and not any(n.startswith("*") for n in names):
             found[primitive] = (entry.name, len(names))
     return found
@@ -123,6 +129,7 @@ def parse(text: str) -> Entry:
     positional: list[str] = []
     keyword: list[str] = []
     attributes: list[tuple[str, str]] = []
+    constants: list[tuple[str, Any]] = []
     into = positional
     for part in (p.strip() for p in rest.split(",")):
         if part == "*":
@@ -130,6 +137,10 @@ def parse(text: str) -> Entry:
         elif "=@" in part:
             key, _, attribute = part.partition("=@")
             attributes.append((key, attribute))
+        elif "=!" in part:
+            key, _, value = part.partition("=!")
+            constants.append((key, {"true": True, "false": False}[value]))
         elif part:
             into.append(part)
-    return Entry(name, tuple(positional), tuple(keyword), tuple(attributes), int(more.split()[-1]) if more else 1)
+    results = int(more.split()[-1]) if more else 1
+    return Entry(name, tuple(positional), tuple(keyword), tuple(attributes), results, tuple(constants))

@@ -88,6 +88,13 @@ def test_both_backends_in_one_process(two_ranks: MindSporePool) -> None:
     assert run(two_ranks, "two_backends") == ([True, 90.0, 90.0, *modules],) * 2
 
 
+def test_an_error_on_one_rank_is_one_on_all(two_ranks: MindSporePool) -> None:
+    program = "tests.hyper_parallel.mindspore.programs_errors"
+    first, second = two_ranks.run(program, "errors_of_one_rank", timeout_s=TIMEOUT_S)
+    assert first == ["ValueError", "IndexError", "IndexError", "IndexError"]
+    assert first == second
+
+
 TWINS = ("tril", "ops_tril", "sort", "matmul", "softmax", "embedding", "layer_norm", "cross_entropy", "attention")
 
 
