@@ -104,6 +104,13 @@ class ChangedFile(_Value):
     too_large: bool = False
 
 
+class DirectoryEntry(_Value):
+    """One entry of a directory of a repository; ``path`` is relative to the root."""
+
+    path: str
+    is_directory: bool = False
+
+
 class Forge(Protocol):
     """Reads and writes pull requests. Every method may raise ``bot.errors`` types, sorted by remedy."""
 
@@ -187,6 +194,12 @@ class Forge(Protocol):
 
     async def file_text(self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE) -> str | None:
         """A file's text at a branch, tag or commit; ``None`` if there is none (``GET /contents/{path}``)."""
+        ...
+
+    async def directory(
+        self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE
+    ) -> list[DirectoryEntry]:
+        """What lies in a directory, ``""`` being the root; nothing where there is none (``GET /contents/{path}``)."""
         ...
 
     async def role(self, repo: str, number: int, login: str, *, priority: Priority = Priority.OBSERVE) -> Role:

@@ -22,7 +22,7 @@ from typing import Any
 
 from bot.clock import Clock, SystemClock
 from bot.errors import NotFound, Refused, RetryLater
-from bot.forge import ChangedFile, Comment, CommentRef, Priority, PullRequest, Role
+from bot.forge import ChangedFile, Comment, CommentRef, DirectoryEntry, Priority, PullRequest, Role
 from bot.gitcode import models, requests
 from bot.gitcode.comment_text import fit
 from bot.gitcode.errors import Answer
@@ -231,6 +231,16 @@ class GitCodeClient:
             return None
         content = models.read_file(answer.data)
         return None if content is None else content.decode("utf-8", "replace")
+
+    async def directory(
+        self, repo: str, path: str, ref: str, *, priority: Priority = Priority.OBSERVE
+    ) -> list[DirectoryEntry]:
+        """``GET /contents/{path}?ref=``: one call; empty when there is no such directory, or a file in its place."""
+        try:
+            answer = await self.transport.send(requests.contents(repo, path, ref), priority)
+        except NotFound:
+            return []
+        return models.read_directory(answer.data, path)
 
     async def role(self, repo: str, number: int, login: str, *, priority: Priority = Priority.OBSERVE) -> Role:
         """``GET /collaborators/{login}/permission``, then the PR for its author: the strongest standing counts."""

@@ -28,7 +28,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import RetryLater
-from bot.forge import ChangedFile, Comment, CommentRef, PullRequest
+from bot.forge import ChangedFile, Comment, CommentRef, DirectoryEntry, PullRequest
 
 Raw = Mapping[str, Any]
 
@@ -160,6 +160,21 @@ def read_file(raw: object) -> bytes | None:
         return base64.b64decode(_text(raw.get("content")), validate=False)
     except binascii.Error as error:
         raise Unreadable(f"GitCode's content of {raw.get('path')!r} is not base64") from error
+
+
+def read_directory(raw: object, directory: str) -> list[DirectoryEntry]:
+    """The entries of a directory from ``/contents``; none where it answered with a file.
+
+    Only the array is on record, not the words for its kinds: whatever is neither ``dir`` nor ``tree`` may be a file.
+    """
+    prefix = f"{directory.strip('/')}/".lstrip("/")
+    entries: list[DirectoryEntry] = []
+    for item in map(_object_or_empty, _list(raw)):
+        name = _text(item.get("name"))
+        path = _text(item.get("path")).strip("/") or (name and prefix + name)
+        if path:
+            entries.append(DirectoryEntry(path=path, is_directory=_text(item.get("type")) in {"dir", "tree"}))
+    return entries
 
 
 def read_access_level(raw: object) -> int:

@@ -12,22 +12,16 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Judges the description against the base branch's template; reads the template once per base commit."""
+"""Judges the description against the base branch's template."""
 
 from __future__ import annotations
 
 from bot.forge import PullRequest
 from bot.gate.facts import TemplateVerdict
 from bot.gate.tracking import body_digest
+from bot.runtime.find_template import find_template
 from bot.runtime.memory import Memory
 from bot.runtime.outside import FoundTemplate, Outside
-from bot.template.find import TEMPLATE_PATHS
-
-_KEPT = 64
-_BARE_SECONDS = 6 * 3600.0  # a repository without a template is not searched again for every base commit
-# Every path tried costs a call, so only the places where this community keeps templates are tried.
-_NAMES = ("PULL_REQUEST_TEMPLATE.zh-CN.md", "PULL_REQUEST_TEMPLATE.md")
-_TRIED = tuple(path for path in TEMPLATE_PATHS if path.endswith(_NAMES))[:8]
 
 
 async def judge_description(pull: PullRequest, memory: Memory, outside: Outside) -> Memory:
@@ -39,7 +33,7 @@ async def judge_description(pull: PullRequest, memory: Memory, outside: Outside)
     key = f"{pull.base_sha}:{body_digest(pull.body)}:{outside.settings.gate.language}"
     if memory.template is not None and memory.template_key == key:
         return memory
-    template = await _template(pull, outside)
+    template = await find_template(pull, outside)
     return memory.with_(template=_verdict(template, pull.body, outside.settings.gate.language), template_key=key)
 
 
@@ -57,29 +51,3 @@ def _verdict(template: FoundTemplate, body: str, language: str) -> TemplateVerdi
         template_path=template.path,
         body_digest=digest,
     )
-
-
-async def _template(pull: PullRequest, outside: Outside) -> FoundTemplate:
-    known = outside.templates.get((pull.repo, pull.base_sha))
-    if known is not None:
-        return known
-    if outside.bare_repos.get(pull.repo, 0.0) > outside.stamp():
-        return FoundTemplate("", "")
-    found = FoundTemplate("", "")
-    for path in _paths_to_try(pull.repo, outside):
-        text = await outside.forge.file_text(pull.repo, path, pull.base_sha or pull.base_ref)
-        if text is not None:
-            found = FoundTemplate(path, text)
-            break
-    if not found.path:
-        outside.bare_repos[pull.repo] = outside.stamp() + _BARE_SECONDS
-    while len(outside.templates) >= _KEPT:
-        del outside.templates[next(iter(outside.templates))]
-    outside.templates[pull.repo, pull.base_sha] = found
-    return found
-
-
-def _paths_to_try(repo: str, outside: Outside) -> list[str]:
-    """Where an earlier base commit of the repository had it comes first."""
-    before = [found.path for (other, _), found in outside.templates.items() if other == repo and found.path]
-    return list(dict.fromkeys([*reversed(before), *_TRIED]))

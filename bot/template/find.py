@@ -31,7 +31,7 @@ _NAMES = (
 )
 
 TEMPLATE_PATHS: tuple[str, ...] = tuple(directory + name for directory in _DIRECTORIES for name in _NAMES)
-"""Paths to try on the base branch, best first (each try costs a call: list the directories where that is cheaper)."""
+"""Every known path on the base branch, best first."""
 
 
 def template_directories() -> tuple[str, ...]:

@@ -64,6 +64,16 @@ async def test_files_are_read(client: GitCodeClient, forge: Sandbox) -> None:
     assert await client.file_text(REPO, "pkg", "master") is None
 
 
+async def test_directories_are_listed(client: GitCodeClient, forge: Sandbox) -> None:
+    root = {entry.path: entry.is_directory for entry in await client.directory(REPO, "", "master")}
+    assert root["README.md"] is False
+    assert root["pkg"] is True
+    assert "pkg/core.py" in {entry.path for entry in await client.directory(REPO, "pkg", "master")}
+    assert await client.directory(REPO, "README.md", "master") == []
+    assert await client.directory(REPO, "nowhere", "master") == []
+    assert len(forge.calls("gate-bot")) == 4
+
+
 async def test_changed_files(client: GitCodeClient) -> None:
     files = {file.path: file for file in await client.changed_files(REPO, 64)}
     assert set(files) == {"pkg/core.py", "pkg/new.py"}

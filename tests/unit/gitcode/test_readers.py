@@ -242,3 +242,20 @@ def test_no_json_breaks_a_reader(raw: object) -> None:
     for reader in readers:
         with contextlib.suppress(GateBotError):  # the one kind of error that a caller sorts
             reader()
+
+
+def test_a_directory_is_an_array_and_anything_else_holds_nothing() -> None:
+    raw = [
+        {"type": "dir", "name": "docs", "path": ".gitcode/docs"},
+        {"type": "file", "name": "a.md"},
+        {"type": "submodule", "path": "/.gitcode/sub"},
+        {"type": "tree", "name": "t"},
+        {"type": "file", "name": 7},
+        "rubbish",
+    ]
+    read = [(entry.path, entry.is_directory) for entry in models.read_directory(raw, "/.gitcode/")]
+    expected = [(".gitcode/docs", True), (".gitcode/a.md", False), (".gitcode/sub", False), (".gitcode/t", True)]
+    assert read == expected
+    assert [entry.path for entry in models.read_directory([{"name": "README.md"}], "")] == ["README.md"]
+    assert models.read_directory({"type": "file", "content": ""}, "a.md") == []
+    assert models.read_directory(None, "") == []
