@@ -118,6 +118,13 @@ def stateless(parse: Callable[[Window], Iterable[Finding]]) -> Callable[[], Read
 
 def at(line: Line, *more: Line) -> dict[str, Any]:
     """Fields of a finding that say where in the log it stands: evidence, first and last line, rank."""
+    if not more:
+        return {
+            "evidence": (line.text[:400],),
+            "first_line": line.number,
+            "last_line": line.number,
+            "rank": line.rank,
+        }
     lines = sorted((line, *more))
     return {
         "evidence": evidence(lines),

@@ -61,7 +61,7 @@ def _simple(
 
 def _memory(window: Window) -> Iterable[Finding]:
     text = window.line.text[:1500]
-    match = _KILLED.match(text) or _CRASHED.match(text)
+    match = None if text.startswith("MemoryError") else _KILLED.match(text) or _CRASHED.match(text)
     if match is None and not _MEMORY.match(text):
         return
     crashed = match is not None and match["what"] != "Killed"
