@@ -170,7 +170,7 @@ def _op_handler(func: Any, op: DistributedOp | None, name: str, inplace: bool) -
                 kind = type(second)
                 if kind is DTensor:
                     key = (first._layout, second._layout)
-                elif kind is int or kind is float:
+                elif kind is int or (kind is float and second):  # -0.0 == 0.0: `key_of` tells them apart
                     key = (first._layout, kind, second) if values else (first._layout, kind)
                 else:
                     key = key_of(args, kwargs, values)
@@ -311,7 +311,7 @@ def _add_parts(parts: list[Any], items: Any, values: bool) -> bool:
         elif kind in _SCALARS:
             parts.append(kind)
             if values or kind is bool:
-                parts.append(item)
+                parts.append(item if item or kind is not float else repr(item))
         elif kind in _CONSTANTS:
             parts.append(item)
         elif kind in _SEQUENCES:

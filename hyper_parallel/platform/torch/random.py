@@ -114,6 +114,8 @@ def _scale(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     given = {"p": 0.5, "training": True, "inplace": False, **dict(zip(names, args, strict=False)), **(kwargs or {})}
     x = given["input"]
     layout = x._layout
+    if not 0 <= given["p"] <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {given['p']}")
     if not given["training"]:
         return x
     with Off():

@@ -28,6 +28,7 @@ import torch
 from hyper_parallel.platform.torch.dtensor import DTensor, Off
 
 Tensor = torch.Tensor
+_INDEX_DTYPES = frozenset({torch.int64, torch.int32, torch.uint8, torch.bool})
 _PLAIN = frozenset({int, slice, type(None), type(Ellipsis)})
 
 
@@ -49,13 +50,15 @@ def _clear(item: Any) -> Any:
         ends = (item.start, item.stop, item.step)
         return slice(*(None if end is None else int(end) for end in ends))
     if isinstance(item, Tensor):
+        if item.dtype not in _INDEX_DTYPES:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         return item
-    if hasattr(item, "__index__"):
+    if hasattr(item, "__index__") and not getattr(item, "ndim", 0):  # an array of numpy has it too
         return int(item)
     if isinstance(item, range):
         item = list(item)
     tensor = torch.as_tensor(item)
-    return tensor.to(torch.int64) if tensor.numel() == 0 and tensor.dtype.is_floating_point else tensor
+    return tensor if tensor.dtype in _INDEX_DTYPES else tensor.to(torch.int64)
 
 
 def _cleared(index: Any) -> tuple[Any, bool]:
@@ -86,7 +89,7 @@ def _setitem(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
 
     target, (index, masked), value = args[0], _cleared(args[1]), args[2]
     if masked and isinstance(index, Tensor) and index.dtype is torch.bool and _fills(target, index, value):
-        target.masked_fill_(index.reshape(*index.shape, *(1,) * (target.dim() - index.dim())), value)
+        target.masked_fill_(index.reshape((*index.shape, *(1,) * (target.dim() - index.dim()))), value)
         return None
     if masked or not isinstance(target, DTensor):
         with Off():

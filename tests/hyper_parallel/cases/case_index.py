@@ -83,6 +83,7 @@ CASES = [
     *(OpCase(f"setitem_ops_number_{name}", written(index, 1.5), (_UNEVEN,), Every(8)) for name, (index, _) in
       _WRITES.items()),
     OpCase("setitem_ops_mask", lambda x: written(x > 0.3, 2.0)(x), (_UNEVEN,), _SOME),
+    OpCase("setitem_ops_mask_of_a_number", lambda x: written(x > 0.3, 2.0)(x), (InputSpec(()),), _SOME),
     OpCase("getitem_ops_3d", lambda x: x[1:, at(1, 0, 4), None], (_DEEP,), _SOME),
     OpCase("getitem_ops_tables_apart", lambda x: x[at(1, 0), :, at(0, 1)], (_DEEP,), _SOME),
     OpCase("getitem_ops_table_2d", lambda x: x[:, at(1, 0, 4, 2).reshape(2, 2)], (_DEEP,), _SOME),
