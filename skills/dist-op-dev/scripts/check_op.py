@@ -73,7 +73,11 @@ def main(argv: list[str] | None = None) -> int:
             return 1
         unit = UNIT.format(options.stem or plan["name"].replace(".", "_"))
         proofs = commands(plan, report_arguments(plan), root / unit, options.quick)
-        steps = [run(name, command, root) for name, command in proofs]
+        steps: list[Step] = []
+        for name, command in proofs:
+            steps.append(run(name, command, root))
+            if not steps[-1].passed:
+                break  # the later proofs cost more and would say the same
         good = good and all(step.passed for step in steps)
         told = render(plan["name"], steps)
         print(told, flush=True)

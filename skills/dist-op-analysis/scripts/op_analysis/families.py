@@ -48,6 +48,7 @@ class Family:
 
     Attributes:
         free: (trial, placements) whose result was checked here, without communication.
+        refused: those it does not take.
         unproved: those whose local call wants to communicate, which only ranks can judge.
     """
 
@@ -56,6 +57,7 @@ class Family:
     options: dict[str, Any] = field(hash=False, default_factory=dict)
     free: frozenset[Any] = frozenset()
     unproved: frozenset[Any] = frozenset()
+    refused: frozenset[Any] = frozenset()
 
 
 class Unfit(Exception):
@@ -110,13 +112,15 @@ def _judge(lab: Laboratory, family: Family) -> Family:
         raise Unfit("other parameters")
     free: set[Any] = set()
     unproved: set[Any] = set()
+    refused: set[Any] = set()
     step = max(1, len(lab.operator.trials) // MAX_TRIALS)
     for number in range(0, len(lab.operator.trials), step):
         for words in _combinations(lab.operator.trials[number]):
             verdict = _accepts(lab, op, number, words)
-            if verdict is not None and any(word != "R" for word in words):
-                (free if verdict else unproved).add((number, words))
-    return Family(family.module, family.name, family.options, frozenset(free), frozenset(unproved))
+            if any(word != "R" for word in words):
+                {True: free, False: unproved, None: refused}[verdict].add((number, words))
+    sets = (frozenset(found) for found in (free, unproved, refused))
+    return Family(family.module, family.name, family.options, *sets)
 
 
 def _speaks_of(op: DistributedOp, operator: Operator) -> bool:

@@ -109,10 +109,7 @@ def _best(lab: Laboratory, findings: Findings, families: Sequence[Family]) -> Fa
     """A class that proved all it accepts here and accepts as much as the rules found."""
     ours = {fact for schema in findings.schemas for fact in facts_of(lab, schema)}
     for family in families:
-        judged = {number for number, _ in family.free}
-        wanted = {fact for fact in ours if fact[0] in judged and "P" not in "".join(fact[1])}
-        plain = {fact for fact in family.free if "P" not in "".join(fact[1])}
-        if not family.unproved and plain >= wanted:
+        if not family.unproved and not any("P" not in "".join(fact[1]) for fact in family.refused & ours):
             return family
     return None
 
