@@ -29,7 +29,7 @@ from bot.gate.decision import AddLabel, AnyAction, PostCommand, RemoveLabel, Rep
 from bot.gate.facts import ActionResult, DiagnosisFacts, GateRequest, RobotNote, TemplateVerdict
 
 _KEPT_NOTES = 40
-_KEPT_SEEN = 400
+KEPT_SEEN = 400
 
 
 class Memory(BaseModel):
@@ -75,10 +75,15 @@ class Memory(BaseModel):
     failed_stages: tuple[str, ...] = ()
     results: tuple[ActionResult, ...] = ()
 
+    @property
+    def forgotten_below(self) -> int:
+        """Comments with lower ids were taken in and dropped from ``notes_seen``; 0 while none was."""
+        return min(self.notes_seen) if len(self.notes_seen) >= KEPT_SEEN else 0
+
     def with_(self, **values: Any) -> Memory:
         """A copy with some fields changed and the diaries cut to a bounded length."""
         new = self.model_copy(update=values)
-        seen = dict(sorted(new.notes_seen.items())[-_KEPT_SEEN:])
+        seen = dict(sorted(new.notes_seen.items())[-KEPT_SEEN:])
         return new.model_copy(
             update={
                 "notes_seen": seen,

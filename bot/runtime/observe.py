@@ -319,7 +319,7 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
 async def _may_push(pull: PullRequest, memory: Memory, outside: Outside) -> Memory:
     """Asked once per source repository, and only when a repair is in sight."""
     in_sight = memory.diagnosis is not None and any(finding.repairable for finding in memory.diagnosis.findings)
-    if not in_sight or pull.head_repo in memory.may_push:
+    if not in_sight or not pull.head_repo or pull.head_repo in memory.may_push:  # no name: the fork was deleted
         return memory
     try:
         allowed = await outside.forge.may_push(pull.head_repo)

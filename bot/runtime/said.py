@@ -109,6 +109,8 @@ def take_in(
     robots = {login.lower() for login in policy.robot_logins}
     for comment in _in_order(said):
         before = seen.get(comment.note_id)
+        if before is None and comment.note_id < memory.forgotten_below:
+            continue  # a command must not come to life again because the diary is full
         if before is not None and before.partition(":")[0] == comment.digest:
             continue
         if comment.author.lower() in robots:

@@ -25,9 +25,11 @@ from bot.forge import Priority, PullRequest
 from bot.runtime import cases
 from bot.runtime.inbox import InboxRow, put_now
 from bot.runtime.outside import Outside
+from bot.runtime.tables import effects, inbox
 
 log = logging.getLogger(__name__)
 
+_HOOK_SECONDS = 30.0  # a hook that was sent has come by then
 OVERLAP = timedelta(minutes=10)  # forge and service need not agree on the time
 
 
@@ -57,7 +59,7 @@ def _nudge(connection: sa.Connection, pulls: list[PullRequest], now: float) -> i
     nudged = 0
     for pull in pulls:
         stored = cases.load(connection, f"{pull.repo}#{pull.number}")
-        if stored is not None and not _news(stored, pull):
+        if stored is not None and not _news(stored, pull) and not _unheard(connection, stored, pull):
             continue
         row = InboxRow(
             repo=pull.repo,
@@ -78,3 +80,13 @@ def _news(stored: cases.StoredCase, pull: PullRequest) -> bool:
     if known is None or known.head_sha != pull.head_sha or known.state != pull.state:
         return True
     return known.labels != pull.labels or known.title != pull.title or known.body != pull.body
+
+
+def _unheard(connection: sa.Connection, stored: cases.StoredCase, pull: PullRequest) -> bool:
+    """Whether the pull request changed well after the last thing we heard of it or wrote to it: a lost comment."""
+    key = stored.case.key
+    heard = connection.execute(sa.select(sa.func.max(inbox.c.received_at)).where(inbox.c.case_key == key)).scalar()
+    wrote = connection.execute(sa.select(sa.func.max(effects.c.done_at)).where(effects.c.case_key == key)).scalar()
+    read_at = stored.memory.comments_read_at
+    latest = max(heard or 0.0, wrote or 0.0, read_at.timestamp() if read_at else 0.0)
+    return pull.updated_at is not None and pull.updated_at.timestamp() > latest + _HOOK_SECONDS

@@ -162,7 +162,10 @@ def push(shapes: Shapes, repo: Repo, actor: str, branch: str, before: str, after
 
 
 def _pull_attributes(shapes: Shapes, repo: Repo, pull: Pull, head: Commit) -> Json:
-    source = shapes.world.repos[pull.source_repo]
+    source = shapes.world.repos.get(pull.source_repo)
+    fork = None
+    if source is not None:
+        fork = {"id": source.id, "path_with_namespace": source.full_name, "git_http_url": shapes.clone_url(source)}
     return {
         "id": pull.id,
         "iid": pull.number,
@@ -171,13 +174,9 @@ def _pull_attributes(shapes: Shapes, repo: Repo, pull: Pull, head: Commit) -> Js
         "state": pull.state,
         "source_branch": pull.source_branch,
         "target_branch": pull.target_branch,
-        "source": {
-            "id": source.id,
-            "path_with_namespace": source.full_name,
-            "git_http_url": shapes.clone_url(source),
-        },
+        "source": fork,
         "target": {"id": repo.id, "path_with_namespace": repo.full_name},
-        "last_commit": _commit(shapes, source, head),
+        "last_commit": _commit(shapes, source or repo, head),
         "target_branch_commit": {"id": pull.base_sha},
         "author": _person(shapes, pull.author),
         "work_in_progress": pull.draft,

@@ -178,11 +178,12 @@ class PullRoutes:
     async def files(self, request: web.Request) -> web.Response:
         """``GET /pulls/{n}/files``."""
         repo, pull = pull_of(self._actions, request)
-        source = self._actions.world.repos[pull.source_repo]
+        source = self._actions.world.repos.get(pull.source_repo)
+        fork = {"id": source.id, "full_name": source.full_name, "path": source.path} if source else None
         common = {
             "target_branch": pull.target_branch,
             "source_branch": pull.source_branch,
-            "source_project": {"id": source.id, "full_name": source.full_name, "path": source.path},
+            "source_project": fork,
             "target_project": {"id": repo.id, "full_name": repo.full_name, "path": repo.path},
         }
         web_url, raw = self._shapes.web(repo), self._shapes.raw(repo)

@@ -256,6 +256,24 @@ async def test_a_pull_request_whose_hook_never_came_is_found_by_the_sweep(play: 
         assert p.commands() == ["/check-pr", "/retest"]
 
 
+async def test_a_command_whose_hook_never_came_is_found_by_the_sweep(play: Opener) -> None:
+    from bot.runtime.sweep import sweep
+
+    async with play() as p:
+        await p.open()
+        await p.until_ended()
+        outside = p.stage.server.service.outside()
+        assert await sweep(REPO, p.stage.clock.now(), outside) == 0
+        p.stop_hooks()
+        await p.stage.clock.sleep(60)
+        before = p.stage.clock.now()
+        await p.say(AUTHOR, "/help")
+        assert await sweep(REPO, before, outside) == 1
+        p.stage.server.service.notify()
+        await p.until(lambda _case: any("/autofix" in body for body in p.said()), "the answer")
+        assert await sweep(REPO, before, outside) == 0
+
+
 async def test_many_pull_requests_go_side_by_side_and_each_in_order(play: Opener) -> None:
     async with play(robot=False) as p:
         numbers = [await p.open(title=f"feat: clamp {n}") for n in range(4)]

@@ -23,7 +23,7 @@ import pytest
 from bot.gate.facts import RobotNote
 from bot.gate.policy import Policy
 from bot.intake.grammar import DEFAULT_GRAMMAR
-from bot.runtime.memory import Memory
+from bot.runtime.memory import KEPT_SEEN, Memory
 from bot.runtime.robot_notes import read_robot_note
 from bot.runtime.said import Said, TakenIn, moment, take_in
 
@@ -172,3 +172,14 @@ def test_times_are_aware_whatever_the_forge_sends() -> None:
     assert moment("2026-06-17T16:13:09", 0.0).tzinfo is not None
     assert moment("", 60.0) == datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
     assert moment("yesterday", 60.0) == datetime(1970, 1, 1, 0, 1, tzinfo=UTC)
+
+
+def test_old_commands_do_not_come_to_life_again_when_the_diary_is_full() -> None:
+    talk = [said(number, "dev-a", f"note {number}", minute=number) for number in range(2, KEPT_SEEN + 100)]
+    page = [said(1, "dev-a", "/stop", minute=1), *talk]
+    first = taken(*page)
+    assert [asked.command.name for asked in first.asked] == ["stop"]
+    assert len(first.memory.notes_seen) == KEPT_SEEN
+    again = taken(*page, said(9000, "dev-a", "/help", minute=9000), memory=first.memory)
+    assert [(asked.command.name, asked.note_id) for asked in again.asked] == [("help", 9000)]
+    assert again.memory.gate_requests == first.memory.gate_requests
