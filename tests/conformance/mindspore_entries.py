@@ -118,7 +118,10 @@ def samples(op: Any) -> Iterator[Sample]:
 
 def to_mindspore(tensor: torch.Tensor) -> Tensor:
     """The same values as a plain MindSpore tensor."""
-    return Tensor(tensor.detach().contiguous().numpy().copy())
+    plain = tensor.detach().contiguous()
+    if plain.dtype == torch.bfloat16:  # which numpy lacks
+        return Tensor(plain.float().numpy()).astype(ms.bfloat16)
+    return Tensor(plain.numpy().copy())
 
 
 def translate(sample: Sample) -> Sample | None:

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 import mindspore as ms
@@ -36,7 +35,6 @@ class MindSporePlatform(Kernels):
 
     name = "mindspore"
     dtensor = DTensor
-    xp: ModuleType = mint
     keeps_own_groups = True
 
     # -- process groups

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint
 from mindspore.common._grad_function import _Function
@@ -53,8 +54,33 @@ def tied(value: Tensor, source: Tensor) -> Tensor:
     return _Tie.apply(value, source) if adjoint._taped(source) else value
 
 
+def joined(tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """`mint.cat`, which does not promote dtypes: the widest one here, real numbers being wider than whole ones."""
+    kind = max((x.dtype for x in tensors), key=lambda dtype: (_is_real(dtype), dtype != ms.bool_, _size(dtype)))
+    return mint.cat([x if x.dtype == kind else x.astype(kind) for x in tensors], dim)
+
+
+def _is_real(dtype: Any) -> bool:
+    return "Float" in str(dtype)
+
+
+def _size(dtype: Any) -> int:
+    return int(Tensor(0, dtype).itemsize)
+
+
+class Words:
+    """`mint`, with those of its functions replaced that rules call by PyTorch's meaning."""
+
+    cat = staticmethod(joined)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(mint, name)
+
+
 class LineKernels:
     """Mixed into the platform object."""
+
+    xp = Words()
 
     move_windows = staticmethod(windows.move_windows)
     add_windows = staticmethod(windows.add_windows)

@@ -69,11 +69,12 @@ def nll_share(
     own = np.arange(logs.shape[dim]).reshape([-1 if d == dim else 1 for d in range(logs.ndim)]) + start
     chosen = (np.expand_dims(wide, dim) == own) & (np.expand_dims(wide, dim) != ignored)
     picked = mint.sum(mint.where(Tensor(chosen), logs, ops.zeros_like(logs)), dim)
-    share = mint.neg(mint.mul(picked, mass.astype(logs.dtype)))
+    counted = Tensor(wide != ignored)
+    share = mint.where(counted, mint.neg(mint.mul(picked, mass.astype(logs.dtype))), ops.zeros_like(picked))
     smoothing, classes = smooth
     if smoothing:
         spread = mint.sum(mint.mul(logs, _along(weight, logs, dim, start)), dim)
-        spread = mint.where(Tensor(wide != ignored), spread, ops.zeros_like(spread))
+        spread = mint.where(counted, spread, ops.zeros_like(spread))
         share = mint.sub(mint.mul(share, 1 - smoothing), mint.mul(spread, smoothing / classes))
     return share
 

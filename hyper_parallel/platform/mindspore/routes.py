@@ -119,6 +119,13 @@ def _dot(a: Tensor, b: Tensor) -> Tensor:
     return mint.sum(mint.mul(a, b))
 
 
+def _inverse(x: Tensor) -> Tensor:
+    out = ops.inverse(x)
+    if np.isfinite(x.asnumpy()).all() and not np.isfinite(out.asnumpy()).all():
+        raise RuntimeError("linalg.inv: the input matrix is singular")
+    return out
+
+
 def _outer(a: Tensor, b: Tensor) -> Tensor:
     return mint.mul(mint.unsqueeze(a, 1), mint.unsqueeze(b, 0))
 
@@ -273,9 +280,15 @@ def _kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     return tuple(pair if keepdim else [_drop(t, (dim,)) for t in pair])
 
 
-def _cummin(x: Tensor, dim: int) -> Any:
-    values, index = ops.cummin(x, dim)
-    return values, index.astype(ms.int64)
+def _extremes_so_far(name: str) -> Func:
+    find = _plain(name)
+
+    def scan(x: Tensor, dim: int) -> Any:
+        index = find(ops.stop_gradient(x), dim)[1].astype(ms.int64)
+        # Read by place, as the kernel's own derivative needs one that the CPU lacks.
+        return mint.gather(x, dim, index) if x.ndim else clone(x), index
+
+    return scan
 
 
 def _bitwise_not(x: Tensor) -> Tensor:
@@ -323,7 +336,8 @@ ROUTES: dict[str, Func] = {
     "bitwise_not": _bitwise_not,
     "clone": clone,
     "count_nonzero": _count_nonzero,
-    "cummin": _cummin,
+    "cummax": _extremes_so_far("cummax"),
+    "cummin": _extremes_so_far("cummin"),
     "cumsum": _cumsum,
     "diag": _diag,
     "dot": _dot,
@@ -333,7 +347,7 @@ ROUTES: dict[str, Func] = {
     "index_select": _index_select,
     "isneginf": _isneginf,
     "kthvalue": _kthvalue,
-    "linalg_inv": _plain("inverse"),
+    "linalg_inv": _inverse,
     "linalg_vector_norm": vector_norm,
     "logsumexp": _logsumexp,
     "median": _median,

@@ -24,6 +24,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint, ops
 
+from hyper_parallel.errors import explain
 from hyper_parallel.platform.mindspore.errors import MissingKernelError
 
 
@@ -54,6 +55,18 @@ def cosine_embedding_loss(
     alike = mint.where(mint.eq(target, 1), mint.sub(1, cosine), nothing)
     apart = mint.where(mint.eq(target, -1), mint.nn.functional.relu(mint.sub(cosine, margin)), nothing)
     return reduced(mint.add(alike, apart), reduction)
+
+
+def bce_with_logits(
+    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
+) -> Tensor:
+    """Binary cross-entropy of logits. (The gradient of MindSpore's kernel divides by the size of an earlier call.)"""
+    lower = mint.log1p(mint.exp(mint.neg(mint.abs(input))))
+    lower = mint.add(lower, mint.nn.functional.relu(mint.neg(input)))
+    if pos_weight is not None:
+        lower = mint.mul(lower, mint.add(mint.mul(mint.sub(pos_weight, 1), target), 1))
+    values = mint.add(mint.mul(mint.sub(1, target), input), lower)
+    return reduced(values if weight is None else mint.mul(values, weight), reduction)
 
 
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -256,9 +269,16 @@ def nll_loss(
 def _of_classes(
     logs: Tensor, target: Tensor, scale: Any, ignore_index: int, reduction: str, smoothing: float
 ) -> Tensor:
-    """The loss of class numbers from log-probabilities; `scale` is the classes' weight in the shape of one position."""
+    """The loss of class numbers from log-probabilities; `scale` is the classes' weight in the shape of one position.
+
+    Raises:
+        IndexError: a target is no class.
+    """
     dim = 0 if logs.ndim == 1 else 1
     classes = logs.shape[dim]
+    asked = target.asnumpy()
+    if ((asked != ignore_index) & ((asked < 0) | (asked >= classes))).any():
+        raise IndexError(explain("nll_loss", "targets", f"in [0, {classes}) or ignore_index {ignore_index}", asked))
     wide = tuple(classes if d == dim else 1 for d in range(logs.ndim))
     kept = mint.ne(target, ignore_index)
     held = None if scale is None else ops.stop_gradient(scale)  # of the classes' weight, the loss has no derivative
@@ -268,10 +288,9 @@ def _of_classes(
     if smoothing:
         smooth = mint.neg(mint.sum(logs if scale is None else mint.mul(logs, scale), dim))
         values = mint.add(mint.mul(values, 1 - smoothing), mint.mul(smooth, smoothing / classes))
-    flags = kept.astype(logs.dtype)
-    values = mint.mul(values, flags)
+    values = mint.where(kept, values, ops.zeros_like(values))  # whose gradient is 0 even where the mean's is infinite
     if reduction == "mean":
-        return mint.div(mint.sum(values), mint.sum(mint.mul(mint.sum(weights, dim), flags)))
+        return mint.div(mint.sum(values), mint.sum(mint.mul(mint.sum(weights, dim), kept.astype(logs.dtype))))
     return reduced(values, reduction)
 
 
@@ -329,7 +348,10 @@ def _adaptive(name: str) -> Callable[..., Any]:
     def pool(input: Tensor, output_size: Any) -> Tensor:
         """`mint` turns None, "as it is", into -1."""
         sizes = output_size if isinstance(output_size, int) else tuple(None if n == -1 else n for n in output_size)
-        found: Tensor = getattr(ops, name)(input, sizes)
+        try:
+            found: Tensor = getattr(ops, name)(input, sizes)
+        except ValueError as error:
+            raise MissingKernelError.of(name, f"these sizes ({error})") from error
         return found
 
     return pool
@@ -340,6 +362,7 @@ ROUTES: dict[str, Callable[..., Any]] = {
     "adaptive_avg_pool2d": _adaptive("adaptive_avg_pool2d"),
     "adaptive_avg_pool3d": _adaptive("adaptive_avg_pool3d"),
     "batch_norm": batch_norm,
+    "binary_cross_entropy_with_logits": bce_with_logits,
     "cosine_embedding_loss": cosine_embedding_loss,
     "cross_entropy": cross_entropy,
     "elu": elu,
