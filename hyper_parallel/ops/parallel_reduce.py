@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any, ClassVar
 
 from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
@@ -148,12 +149,13 @@ class GatherReduceDistributedOp(ReduceDistributedOp):
         layout, dims, keep = call.layouts[0], self.dims(call), self.keepdim(call)
         platform, mesh = self.platform, layout.mesh
         reduce_dims = self.local_reduction(call, func)
+        steps = list(zip(axes, filled_parts(layout, dims, axes), strict=True))
 
         def impl(x: Any) -> Any:
             part = reduce_dims(x, dims, keep, True)
-            for axis in axes:
+            for axis, filled in steps:
                 part = platform.all_gather(platform.unsqueeze(part, 0), mesh, axis, 0, [1] * mesh.mesh_shape[axis])
-                part = reduce_dims(part, (0,), False, False)
+                part = reduce_dims(platform.narrow(part, 0, 0, filled), (0,), False, False)
             return part
 
         return impl
@@ -168,6 +170,26 @@ class GatherReduceDistributedOp(ReduceDistributedOp):
             return platform.reduce(name, x, dims, keep, dtype)
 
         return run
+
+
+def filled_parts(layout: Layout, dims: Sequence[int], axes: Sequence[int]) -> list[int]:
+    """By axis, gathered in this order: how many parts (empty ones trail) hold anything along `dims`; at least one.
+
+    What an empty part counts as must not be reduced again: a norm of order 3 has no second gradient at 0.
+    """
+    mesh, own = layout.mesh, layout.mesh.own_coordinate()
+    counts = []
+    for position, axis in enumerate(axes):
+        done, last = set(axes[:position]), 1
+        for here in range(1, mesh.mesh_shape[axis]):
+            choices = [
+                range(n) if a in done else (here if a == axis else own[a],) for a, n in enumerate(mesh.mesh_shape)
+            ]
+            parts = (layout.slices_at(coordinate) for coordinate in product(*choices))
+            if any(all(part[dim][1] for dim in dims) for part in parts):
+                last = here + 1
+        counts.append(last)
+    return counts
 
 
 class NormDistributedOp(GatherReduceDistributedOp):

@@ -149,7 +149,8 @@ class ExtremeScanDistributedOp(ScanDistributedOp):
 
         def run(x: Any) -> Any:
             values, index = func(x, dim)
-            rows = platform.gather_cross(last(values), mesh, axis, dim, ones)
+            # PyTorch's gradient of an empty scan hangs on nothing: this rank would be missing in the second backward.
+            rows = platform.gather_cross(last(values if own else x), mesh, axis, dim, ones)
             places = platform.all_gather(last(index) + offset, mesh, axis, dim, ones)
             values, index = func(cat([platform.narrow(rows, dim, 0, me), x], dim), dim)
             values, index = (platform.narrow(part, dim, me, own) for part in (values, index))

@@ -80,6 +80,16 @@ CASES = [
     OpCase("max_ops_everything", torch.max, (_UNEVEN,), Every(partial=True)),
     OpCase("mean_ops_uneven_double", torch.mean, (_UNEVEN,), Every(partial=True), second_order=True),
     OpCase("var_ops_double", torch.var, (_UNEVEN,), Every(12), kwargs={"dim": 0}, second_order=True),
+    *(
+        OpCase(
+            f"norm_ops_double_empty_parts_{order}",
+            lambda x, order=order: torch.linalg.vector_norm(x, order) ** 2,
+            (InputSpec((3, 1)),),
+            Every(12),
+            second_order=True,
+        )
+        for order in (2, 2.5, 3)
+    ),
     OpCase("var_mean_ops_pair", torch.var_mean, (_UNEVEN,), Every(12, partial=True), kwargs={"dim": 0}),
     OpCase("sum_ops_is_pending", torch.sum, (_UNEVEN,), ((S0,),), kwargs={"dim": 0}, out_placements=(P,), max_bytes=0),
     OpCase("sum_ops_other_dim", torch.sum, (_UNEVEN,), ((S1,),), kwargs={"dim": 0}, out_placements=(S0,), max_bytes=0),
