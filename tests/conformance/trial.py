@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from collections import Counter
 from typing import Any
@@ -141,7 +142,13 @@ def _distributed(
     return sample.mapped(cut), leaves
 
 
+_LEFT_ALONE = re.compile(r"pair closure|closed by peer|[Tt]imed out|[Tt]imeout|[Cc]onnection reset|broken pipe")
+
+
 def _classify(error: BaseException) -> str:
+    """A collective that the other ranks did not meet is a desync, and its group must not be used again."""
+    if isinstance(error, RuntimeError) and _LEFT_ALONE.search(str(error)):
+        return "desync"
     return "notimpl" if isinstance(error, NotImplementedError) else "error"
 
 
@@ -266,6 +273,8 @@ def run_entry(
                 return {"counts": dict(counts), "examples": examples, "desync": True}
             if (agreed != "ok" or gradient not in ("ok", "none")) and len(examples) < _MAX_EXAMPLES:
                 examples.append(f"sample {number} {_spell(words)}: {agreed}/{gradient} {why}"[:500])
+            if "desync" in (agreed, gradient):
+                return {"counts": dict(counts), "examples": examples, "desync": True}
     return {"counts": dict(counts), "examples": examples, "desync": False}
 
 
