@@ -45,9 +45,7 @@ def _suggest(case: Case, ctx: Context, near: Suggestion) -> Step:
     if was_handled(case, near.note_id, "suggestion"):
         return Step(case)
     marked = mark_handled(case, near.note_id, "suggestion")
-    return reply(
-        marked, ctx, near.note_id, "gate.reply.did_you_mean", typed=code(near.typed), meant=code(f"/{near.meant}")
-    )
+    return reply(marked, ctx, near.note_id, "gate.reply.did_you_mean", typed=code(near.typed), meant=code(near.meant))
 
 
 def _take(case: Case, ctx: Context, command: CommandRequest) -> Step:

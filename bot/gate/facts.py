@@ -61,7 +61,7 @@ class CommandRequest(_Value):
 
 
 class Suggestion(_Value):
-    """A near miss: what was typed and the command it probably meant."""
+    """A near miss: what was typed and the command it probably meant, both with their slash."""
 
     typed: str
     meant: str

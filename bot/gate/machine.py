@@ -32,12 +32,13 @@ from bot.gate.case import Case, Outcome, Phase
 from bot.gate.checking import checking
 from bot.gate.commands import take_commands
 from bot.gate.decision import Decision, PostCommand, Reply, UpsertSticky
-from bot.gate.description import description, draft, new
+from bot.gate.description import description, draft, incomplete, new
 from bot.gate.facts import Facts
 from bot.gate.policy import Policy
 from bot.gate.repairing import offered, repairing
 from bot.gate.report import final_body, summary_body, template_body, template_complete_body
 from bot.gate.requests import forget_requests, take_requests
+from bot.gate.rounds import reopen
 from bot.gate.schedule import deadline, next_poll, not_before
 from bot.gate.step import Context, Step, changed, key
 from bot.gate.tracking import closed, new_head, open_case, take_results, track_labels, track_request
@@ -49,8 +50,14 @@ _WAITS = "~"  # ends the digest of a section that nobody asked to be written yet
 
 
 def ended(case: Case, ctx: Context) -> Step:
-    """Nothing to do until somebody pushes, comments or reopens."""
-    return Step(case)
+    """Nothing to do until somebody pushes, comments or reopens, or the robot takes back the check of a green end."""
+    if case.outcome is not Outcome.PASSED or ctx.own or ctx.has(ctx.policy.labels.check_pass):
+        return Step(case)
+    refusals = [note for note in ctx.facts.robot_notes if note.kind == "check_failed"]
+    newest = max(refusals, key=lambda note: (note.at, note.note_id), default=None)
+    if newest is None or case.phase_since is None or newest.at <= case.phase_since:
+        return Step(case)
+    return incomplete(reopen(case, ctx, new_head=False), ctx, newest.reasons)
 
 
 HANDLERS: dict[Phase, Callable[[Case, Context], Step]] = {

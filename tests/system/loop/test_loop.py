@@ -274,6 +274,23 @@ async def test_a_command_whose_hook_never_came_is_found_by_the_sweep(play: Opene
         assert await sweep(REPO, before, outside) == 0
 
 
+async def test_a_check_that_is_refused_after_the_green_end_asks_for_the_description(play: Opener) -> None:
+    async with play() as p:
+        await p.open()
+        assert (await p.until_ended()).outcome is Outcome.PASSED
+        await p.stage.clock.sleep(60)
+        await p.forge.edit_description(REPO, p.number, files.INCOMPLETE_BODY)
+        await p.say(AUTHOR, "/check-pr")
+        case = await p.until(lambda case: case.phase is Phase.DESCRIPTION, "the description is asked for")
+        assert case.outcome is None
+        assert "pr-check-pass" not in p.labels
+        await p.forge.edit_description(REPO, p.number, files.COMPLETE_BODY)
+        assert (await p.until_ended()).outcome is Outcome.PASSED
+        assert p.labels == {"pr-check-pass", "ci-pipeline-passed"}
+        assert p.commands() == ["/check-pr", "/retest", "/check-pr", "/retest"]
+        assert len([body for body in p.said() if not body.startswith("/")]) == 1
+
+
 async def test_many_pull_requests_go_side_by_side_and_each_in_order(play: Opener) -> None:
     async with play(robot=False) as p:
         numbers = [await p.open(title=f"feat: clamp {n}") for n in range(4)]
@@ -289,7 +306,7 @@ async def test_a_command_in_a_quote_or_in_code_does_nothing_and_a_near_miss_is_a
         await p.say(MAINTAINER_LOGIN, "> /retest\n\n`/retest`\n\n```\n/check-pr\n```\n<!-- /retest -->")
         await p.say(MAINTAINER_LOGIN, "/retset")
         await p.until(lambda _case: len(p.said()) == 1, "one answer")
-        assert "/retest" in p.said()[0]
+        assert "没有命令 `/retset`，您是想输入 `/retest` 吗？" in p.said()[0]
         assert p.commands() == []
         assert p.said(ROBOT) == []
 

@@ -131,3 +131,34 @@ def test_deadlines_are_the_operators(glass: Any, seconds: int) -> None:
     glass.to_building()
     glass.wake(seconds, build=glass.build(None))
     assert (glass.case.outcome is Outcome.NEEDS_HUMAN) is (seconds == 600)
+
+
+def green(glass: Any) -> None:
+    """Through both phases to a green end."""
+    glass.to_building()
+    glass.labels("pr-check-pass", "ci-pipeline-passed")
+    glass.wake(900, build=glass.build("SUCCESS"))
+    assert glass.case.outcome is Outcome.PASSED
+
+
+def test_a_check_that_the_robot_refuses_after_a_green_end_opens_the_case_again(glass: Any) -> None:
+    green(glass)
+    glass.now += timedelta(seconds=60)
+    glass.labels("ci-pipeline-passed", "pr-check-fail")
+    glass.robot("check_failed", "描述为空")
+    glass.wake(1)
+    assert (glass.case.phase, glass.case.outcome) == (Phase.DESCRIPTION, None)
+    assert glass.case.robot_reasons == ("描述为空",)
+    assert "upsert_sticky template" in glass.did()
+
+
+@pytest.mark.parametrize("labels", [("pr-check-pass", "ci-pipeline-passed"), ("ci-pipeline-passed",)])
+def test_a_green_end_stands_while_the_label_is_there_or_nobody_refused(glass: Any, labels: tuple[str, ...]) -> None:
+    glass.robot("check_failed", "an older round")
+    green(glass)
+    if "pr-check-pass" in labels:
+        glass.now += timedelta(seconds=60)
+        glass.robot("check_failed", "of a label that came back")
+    glass.labels(*labels)
+    glass.wake(60)
+    assert (glass.case.phase, glass.case.outcome, glass.did()) == (Phase.ENDED, Outcome.PASSED, [])
