@@ -267,7 +267,7 @@ def _check_template(options: argparse.Namespace) -> int:
 def _config(options: argparse.Namespace) -> int:
     import yaml
 
-    from bot.config import masked, schema
+    from bot.config import masked, missing_secrets, schema
 
     if options.what == "schema":
         print(json.dumps(schema(), ensure_ascii=False, indent=2, sort_keys=True))
@@ -284,11 +284,13 @@ def _config(options: argparse.Namespace) -> int:
         dumped = json.dumps(shown, ensure_ascii=False, indent=2)
         print(dumped if options.json else yaml.safe_dump(shown, allow_unicode=True, sort_keys=False), end="")
     elif options.json:
-        print(json.dumps({"good": True}))
+        print(json.dumps({"good": True, "missing": missing_secrets(settings)}))
     else:
         source = str(options.config or os.environ.get("GATEBOT_CONFIG") or "")
         language = settings.gate.language
         print(_text("cli.config_good", language, source=source or _text("cli.defaults", language)))
+        for name in missing_secrets(settings):
+            print(_text("cli.config_lacks", language, name=name))
     return EXIT_DONE
 
 

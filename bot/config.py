@@ -21,6 +21,7 @@ secrets, the variable to set.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -106,6 +107,13 @@ class StorageSettings(_Section):
     )
     work_dir: Path = Field(Path("var/work"), description="Git mirrors and work trees.")
     keep_days: int = Field(90, ge=1, description="Days after which ended cases and their records are deleted.")
+
+    @field_validator("url")
+    @classmethod
+    def _known_store(cls, value: str) -> str:
+        if not re.match(r"sqlite://|postgres(ql(\+psycopg)?)?://", value):
+            raise ValueError("should begin with sqlite:/// or postgresql://")
+        return value
 
 
 class RuntimeSettings(_Section):
@@ -202,6 +210,15 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
         return Settings.model_validate(merged)
     except ValidationError as error:
         raise TellOperator(explain(error, str(chosen or "the environment"))) from None
+
+
+def missing_secrets(settings: Settings) -> list[str]:
+    """The variables without which ``gatebot serve`` can neither speak to the forge nor be spoken to."""
+    needed = {
+        "GATEBOT_GITCODE_TOKEN": settings.gitcode.token.get_secret_value(),
+        "GATEBOT_WEBHOOK_SECRETS": "".join(secret.get_secret_value() for secret in settings.webhook.secrets),
+    }
+    return [name for name, value in needed.items() if not value.strip()]
 
 
 def explain(error: ValidationError, source: str) -> str:

@@ -52,7 +52,7 @@ class Database:
         self.is_sqlite = self.url.startswith("sqlite")
         try:
             self._engine = _open(self.url, is_sqlite=self.is_sqlite)
-        except (SQLAlchemyError, ImportError) as error:
+        except (SQLAlchemyError, ImportError, OSError) as error:
             raise TellOperator(f"storage.url cannot be opened: {error}") from error
         threads = 1 if self.is_sqlite else _POSTGRES_THREADS
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="gatebot-store")

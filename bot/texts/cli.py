@@ -18,6 +18,10 @@ from __future__ import annotations
 
 TEXTS: dict[str, dict[str, str]] = {
     "cli.config_good": {"zh": "设置没有问题：{source}", "en": "The settings are good: {source}"},
+    "cli.config_lacks": {
+        "zh": "还缺 {name}（或 {name}_FILE）：没有它 gatebot serve 无法工作。",
+        "en": "Still missing: {name} (or {name}_FILE); gatebot serve does not work without it.",
+    },
     "cli.defaults": {"zh": "默认值", "en": "defaults"},
     "cli.listening": {"zh": "GateBot 已启动：{url}", "en": "GateBot listens on {url}"},
     "cli.no_repository": {

@@ -41,13 +41,30 @@ def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_config_check_says_good_and_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "check"]) == 0
-    assert capsys.readouterr().out == "设置没有问题：默认值\n"
+    assert capsys.readouterr().out.splitlines()[0] == "设置没有问题：默认值"
     bad = tmp_path / "bad.yaml"
     bad.write_text("gate:\n  owner: nobody\n", encoding="utf-8")
     assert main(["--config", str(bad), "config", "check"]) == 2
     assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in capsys.readouterr().err
     assert main(["config", "check", "--config", str(bad), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["good"] is False
+
+
+def test_config_check_names_the_secrets_that_the_service_needs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("GATEBOT_GITCODE_TOKEN", "GATEBOT_WEBHOOK_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["config", "check", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == {"good": True, "missing": ["GATEBOT_GITCODE_TOKEN", "GATEBOT_WEBHOOK_SECRETS"]}
+    monkeypatch.setenv("GATEBOT_GITCODE_TOKEN", "token-1")
+    assert main(["--lang", "en", "config", "check"]) == 0
+    said = "Still missing: GATEBOT_WEBHOOK_SECRETS (or GATEBOT_WEBHOOK_SECRETS_FILE); gatebot serve does not work"
+    assert capsys.readouterr().out.splitlines()[1].startswith(said)
+    monkeypatch.setenv("GATEBOT_WEBHOOK_SECRETS", "secret-1")
+    assert main(["config", "check"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
 
 
 def test_config_show_and_schema_are_readable_by_programs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,3 +157,17 @@ def test_the_example_loads_and_the_exported_schema_is_the_one_in_the_repository(
     assert settings.repositories == ("mindspore/hyper-parallel",)
     stored = json.loads((ROOT / "config" / "gatebot.schema.json").read_text(encoding="utf-8"))
     assert stored == schema()
+
+
+def test_a_store_that_is_neither_sqlite_nor_postgresql_is_refused_without_showing_its_password(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "", {"GATEBOT_STORAGE_URL": "mysql://u:pw-canary@h/d"})
+    assert "storage.url: should begin with sqlite:/// or postgresql://" in said
+    assert "canary" not in said
+    for url in (
+        "sqlite:///a.sqlite",
+        "sqlite://",
+        "postgres://u@h/d",
+        "postgresql://u@h/d",
+        "postgresql+psycopg://h/d",
+    ):
+        assert load(None, {"GATEBOT_STORAGE_URL": url}).storage.url == url

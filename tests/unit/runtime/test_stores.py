@@ -198,6 +198,12 @@ def test_a_url_that_means_nothing_is_the_operators_business() -> None:
         Database("nonsense")
 
 
+def test_a_directory_that_cannot_be_made_is_the_operators_business(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(TellOperator, match=r"storage\.url cannot be opened: .*file"):
+        Database(f"sqlite:///{tmp_path}/file/deeper/gatebot.sqlite")
+
+
 @pytest.mark.parametrize(
     ("printed", "reported"),
     [
