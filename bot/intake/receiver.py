@@ -29,6 +29,7 @@ from datetime import datetime
 
 from aiohttp import web
 
+from bot.errors import GateBotError
 from bot.intake.events import Ignored, Inbox, StoredEvent
 from bot.intake.payloads import delivery_keys, read_event
 from bot.intake.signature import PREFIXES, SignatureVerdict, verify
@@ -117,6 +118,9 @@ class Receiver:
         try:
             async with asyncio.timeout(settings.store_timeout):
                 is_new = await self._inbox.put(stored)
+        except (GateBotError, TimeoutError) as error:  # known trouble: a line, for every sender comes again
+            logger.error("webhook: could not store %s, answered 503: %s", keys.effect, str(error) or "too late")
+            return self._done(503, "store-down", event.kind)
         except Exception:  # whatever the store's trouble is, the sender must learn that nothing was kept
             logger.exception("webhook: could not store %s, answered 503", keys.effect)
             return self._done(503, "store-down", event.kind)

@@ -220,13 +220,16 @@ class TestASlowStore:
     def settings(self) -> ReceiverSettings:
         return replace(SETTINGS, store_timeout=0.01)
 
-    async def test_a_locked_store_is_a_503(self, webhook: Webhook) -> None:
+    async def test_a_locked_store_is_a_503(self, webhook: Webhook, caplog: pytest.LogCaptureFixture) -> None:
         lock = sqlite3.connect(webhook.inbox.path, isolation_level=None)
         lock.execute("begin exclusive")
         response = await webhook.post(load("note_on_pull_request"))
         lock.rollback()
         lock.close()
         assert await answer(response) == (503, "store-down")
+        (told,) = [record for record in caplog.records if record.name == "bot.intake.receiver"]
+        assert told.getMessage().endswith("answered 503: too late")
+        assert told.exc_info is None  # a full disk must not be filled with tracebacks
 
 
 class TestWithoutASecret:
