@@ -95,7 +95,8 @@ class ScanDistributedOp(AxisRuleOp):
         me, ones = mesh.own_coordinate()[axis], (1,) * mesh.mesh_shape[axis]
         own, kind = call.layouts[0].local_shape[dim], self.options["total"]
         named = {} if dtype is None else {"dtype": dtype}
-        cat = platform.xp.cat
+        cat, dims = platform.xp.cat, tuple(range(len(call.shape())))
+        lone = kind == "prod" and me + own <= 1
 
         def run(x: Any) -> Any:
             if kind == "sum":
@@ -104,7 +105,10 @@ class ScanDistributedOp(AxisRuleOp):
                 total = platform.reduce(kind, x, (dim,), True, dtype)
             rows = platform.gather_cross(total, mesh, axis, dim, ones)
             joined = cat([platform.narrow(rows, dim, 0, me), x], dim)
-            return platform.narrow(func(joined, dim, **named), dim, me, own)
+            result = func(joined, dim, **named)
+            if lone:  # see `tied`
+                result = result + platform.sum(platform.narrow(joined * joined, dim, 0, 0), dims, False, result.dtype)
+            return platform.narrow(result, dim, me, own)
 
         return run
 

@@ -54,6 +54,8 @@ CASES = [
     OpCase("cummin_ops_nan", lambda x: torch.cummin(x, 0), (_NAN,), Every(9)),
     OpCase("cummax_ops_int", lambda x: torch.cummax(x, 0), (_WHOLE,), Every(9)),
     OpCase("cummax_ops_empty_parts", lambda x: torch.cummax(x, 0), (_SHORT,), Every(9)),
+    OpCase("cumprod_ops_second_small_parts", lambda x: torch.cumprod(x, 0), (InputSpec((3, 3)),), ((S0,),),
+           mesh_shape=(4,), second_order=True),
     *(OpCase(f"{scan.__name__}_ops_second_empty_parts", lambda x, scan=scan: scan(x, 0).values ** 2 * x,
              (InputSpec((3, 2)),), Every(4), second_order=True) for scan in (torch.cummax, torch.cummin)),
     OpCase("cummin_ops_bytes", lambda x: torch.cummin(x, 0), (_EVEN,), ((S0,),), mesh_shape=(4,),
