@@ -115,6 +115,7 @@ def _command(commands: Any, name: str, text: str, run: Callable[[argparse.Namesp
 
 def _settings(options: argparse.Namespace) -> Settings:
     from bot.config import load
+    from bot.runtime.masking import MaskedFormatter, secrets_of
 
     settings = load(options.config, os.environ)
     if options.lang:
@@ -122,9 +123,9 @@ def _settings(options: argparse.Namespace) -> Settings:
     if getattr(options, "dry_run", False):
         settings = settings.model_copy(update={"dry_run": True})
     level = "debug" if options.verbose else settings.log_level
-    logging.basicConfig(
-        level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
-    )
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(MaskedFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s", secrets_of(settings)))
+    logging.basicConfig(level=level.upper(), handlers=[lines])
     for chatty in ("apscheduler", "dbos", "sqlalchemy", "markdown_it", "git"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     return settings

@@ -83,8 +83,8 @@ async def perform(action: AnyAction, pr: PullRequest, outside: Outside) -> Actio
             await database.run(lambda c: ledger.withdraw(c, key))
         raise
     except GateBotError as error:
-        answer = RoomAnswer("refused", str(error))
-        log.log(logging.ERROR if isinstance(error, TellOperator) else logging.WARNING, "%s: %s", key, error)
+        answer = RoomAnswer("refused", without_secrets(str(error), outside))
+        log.log(logging.ERROR if isinstance(error, TellOperator) else logging.WARNING, "%s: %s", key, answer.detail)
     outside.point(f"sent {key}")
     await database.run(lambda c: _enter(c, action, case_key, answer, outside))
     outside.point(f"done {key}")
@@ -113,7 +113,7 @@ async def bring_up_to_date(pr: PullRequest, name: str, outside: Outside) -> Acti
 
 async def give_up(action: AnyAction, pr: PullRequest, why: str, outside: Outside) -> ActionResult:
     """Enter that an action failed for good: the trouble outlasted every retry."""
-    answer = RoomAnswer("failed", why)
+    answer = RoomAnswer("failed", without_secrets(why, outside))
     await outside.database.run(lambda c: _enter(c, action, f"{pr.repo}#{pr.number}", answer, outside))
     return _result(action, answer.outcome, answer.detail, answer.data)
 

@@ -26,20 +26,16 @@ from bot.gate.decision import WriteSticky
 from bot.runtime import ledger, sticky
 from bot.runtime.ledger import Sticky
 from bot.runtime.markers import carries, marked
-from bot.runtime.mend import secrets_of
+from bot.runtime.masking import secrets_of, without
 from bot.runtime.outside import Outside, RoomAnswer
 from bot.runtime.sticky import MARKER, Urge
 
-_SHORTEST_SECRET = 6  # a shorter one would tear holes into ordinary words
 _MARK = f"sticky-{MARKER}"
 
 
 def without_secrets(body: str, outside: Outside) -> str:
     """The last look at a text before it leaves: whatever it quotes, no secret of ours goes with it."""
-    for secret in secrets_of(outside.settings):
-        if len(secret) >= _SHORTEST_SECRET:
-            body = body.replace(secret, "***")
-    return body
+    return without(secrets_of(outside.settings), body)
 
 
 async def write_comment(body: str, pr: PullRequest, outside: Outside, priority: Priority = Priority.ACT) -> RoomAnswer:

@@ -23,6 +23,7 @@ from bot.config import Settings
 from bot.forge import Forge, PullRequest
 from bot.gate.decision import Repair
 from bot.gate.finding import Finding
+from bot.runtime.masking import secrets_of
 from bot.runtime.outside import Repairer, RepairFiles, RoomAnswer
 
 _MAX_PATCH = 60_000  # a comment holds 65 535 characters
@@ -91,17 +92,6 @@ def make_repairer(
         )
 
     return mend
-
-
-def secrets_of(settings: Settings) -> list[str]:
-    """Every secret the service holds, so that none can leave in a patch."""
-    held = [
-        settings.gitcode.token.get_secret_value(),
-        settings.jenkins.token.get_secret_value(),
-        settings.server.dashboard_token.get_secret_value(),
-        *(secret.get_secret_value() for secret in settings.webhook.secrets),
-    ]
-    return [secret for secret in held if secret]
 
 
 def _place(finding: Finding) -> str:

@@ -154,7 +154,7 @@ class Service:
         try:
             await asyncio.wait_for(self.database.run(lambda c: c.execute(sa.text("SELECT 1")).scalar()), 5.0)
         except (RetryLater, TimeoutError) as error:
-            return f"store: {error or 'no answer within 5 s'}"
+            return f"store: {str(error) or 'no answer within 5 s'}"
         return ""
 
     async def refresh_gauges(self) -> None:

@@ -41,6 +41,7 @@ from bot.gate.machine import decide
 from bot.runtime import cases, inbox, records
 from bot.runtime.act import bring_up_to_date, give_up, perform
 from bot.runtime.inbox import InboxRow
+from bot.runtime.masking import secrets_of, without
 from bot.runtime.memory import Memory
 from bot.runtime.observe import Observation, observe
 from bot.runtime.outside import Outside
@@ -252,11 +253,12 @@ def _trouble(error: Exception, key: str, where: str) -> _Trouble:
 
 async def _rest(state: _State, loaded: _Loaded, outside: Outside) -> str:
     now = outside.stamp()
+    secrets = secrets_of(outside.settings)
     limit = outside.settings.runtime.max_failures
     handled = [row.row_id for row in state.done_rows]
     failures, message = 0, ""
     if state.trouble is not None:
-        failures, message = loaded.failures + 1, state.trouble.message
+        failures, message = loaded.failures + 1, without(secrets, state.trouble.message)
         if failures >= limit:  # the events stop asking; the case itself is still looked at now and then
             handled += [row.row_id for row in state.rows]
             wake_at: float | None = now + outside.settings.gate.deadlines.idle
@@ -269,7 +271,7 @@ async def _rest(state: _State, loaded: _Loaded, outside: Outside) -> str:
             moment = outside.clock.now() + ROUND_PAUSE
         wake_at = moment.timestamp() if moment else None
         if state.late is not None:
-            failures, message = loaded.failures + 1, state.late.message
+            failures, message = loaded.failures + 1, without(secrets, state.late.message)
             if failures < limit:  # else it is tried with the next wake-up, whenever that is
                 again = now + max(state.late.delay, back_off(failures))
                 wake_at = again if wake_at is None else min(wake_at, again)

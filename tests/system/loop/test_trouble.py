@@ -88,12 +88,17 @@ async def test_comments_that_cannot_be_written_end_with_a_person(play: Opener) -
 
 async def test_a_refused_comment_ends_with_the_reason(play: Opener) -> None:
     async with play() as p:
-        body = '{"error_code":403,"error_message":"no right to comment"}'
+        body = f'{{"error_code":403,"error_message":"no right to comment with token-{BOT}"}}'
         p.forge.faults.add(Fault(trouble=Trouble.ANSWER, method="POST", path="/comments$", status=403, body=body))
         await p.open()
         case = await p.until_ended()
         assert case.outcome is Outcome.NEEDS_HUMAN
         assert "no right to comment" in p.said()[0]
+        trail = await p.stage.server.service.database.run(lambda c: records.trail(c, f"{REPO}#{p.number}"))
+        rows = await p.stage.server.service.database.run(lambda c: ledger.of_case(c, f"{REPO}#{p.number}"))
+        kept = f"{case!r} {trail!r} {rows!r} {p.said()!r}"
+        assert "no right to comment with" in kept
+        assert f"token-{BOT}" not in kept  # a forge or a proxy may echo what was sent to it
 
 
 async def test_a_case_of_a_newer_release_waits_and_does_not_spin(play: Opener) -> None:
