@@ -23,7 +23,8 @@ from hyper_parallel.errors import LayoutError, explain
 _MISSING = re.compile(
     r"The kernel (\w+) unregistered|Not found op (\w+) on device|Create kernelmod for op (\w+) failed"
     r"|^(\w+) only supports? Ascend|Unsupported op \[(\w+)\]"
-    r"|'(\w+)' is not supported on this device|should not come here for (\w+) py_method"
+    r"|'(\w+)' is not supported on this device|Select CPU operator\[(\w+)\] fail|(Reduce) does not support"
+    r"|should not come here for (\w+) py_method"
 )
 
 

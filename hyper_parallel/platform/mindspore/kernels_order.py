@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
+import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint
 from mindspore.common._grad_function import _Function
@@ -233,11 +234,14 @@ def kth_cut(x: Tensor, dim: int, which: int | str, mesh: Any, axis: int, sizes: 
     return _from_lines(_picked(values, best), x, dim), _from_lines(Tensor(index), x, dim)
 
 
+def picked(x: Tensor, index: Tensor, dim: int) -> Tensor:
+    """Elements at places along a dim; bfloat16, for which the CPU has no such kernel, by way of single precision."""
+    kind = x.dtype
+    return mint.gather(x.float(), dim, index).astype(kind) if kind == ms.bfloat16 else mint.gather(x, dim, index)
+
+
 def _picked(lines: Tensor, place: Array) -> Tensor:
-    """Elements of lines at places; bfloat16, which has no such kernel on the CPU, by way of single precision."""
-    kind = lines.dtype
-    wide = lines.float() if str(kind) == "BFloat16" else lines
-    return mint.gather(wide, 1, Tensor(np.ascontiguousarray(place))).astype(kind)
+    return picked(lines, Tensor(np.ascontiguousarray(place)), 1)
 
 
 def topk_cut(

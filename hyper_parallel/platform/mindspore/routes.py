@@ -28,7 +28,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint, ops
 
-from hyper_parallel.platform.mindspore import routes_count, routes_nn
+from hyper_parallel.platform.mindspore import routes_count, routes_nn, routes_order
 from hyper_parallel.platform.mindspore.errors import MissingKernelError
 
 Func = Callable[..., Any]
@@ -74,19 +74,6 @@ def _arg(name: str) -> Func:
     return arg
 
 
-def sort(x: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """Values and places along a dim; equal values stay in order."""
-    if x.ndim == 0:
-        return clone(x), Tensor(0, ms.int64)
-    values, index = ops.sort(x, axis=dim, descending=descending)
-    return values, index.astype(ms.int64)
-
-
-def _topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    values, index = sort(x, dim, largest)
-    return mint.narrow(values, dim, 0, k), mint.narrow(index, dim, 0, k)
-
-
 def _count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
     return mint.sum(mint.ne(x, 0).astype(ms.int64), dim)
 
@@ -120,10 +107,13 @@ def _dot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _inverse(x: Tensor) -> Tensor:
-    out = ops.inverse(x)
-    if np.isfinite(x.asnumpy()).all() and not np.isfinite(out.asnumpy()).all():
+    if (np.linalg.slogdet(x.asnumpy())[0] == 0).any():  # of which MindSpore's kernel makes some finite numbers
         raise RuntimeError("linalg.inv: the input matrix is singular")
-    return out
+    return _plain("inverse")(x)
+
+
+def _unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    return tuple(mint.select(x, dim, place) for place in range(x.shape[dim]))  # views whose derivative the CPU has
 
 
 def _outer(a: Tensor, b: Tensor) -> Tensor:
@@ -266,31 +256,6 @@ def _scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return ops.tensor_scatter_elements(x, index, src, axis=dim, reduction="add")
 
 
-def _median(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
-    if dim is None:
-        flat = mint.reshape(x, (-1,))
-        return sort(flat, 0)[0][(flat.shape[0] - 1) // 2]
-    return _kthvalue(x, (x.shape[dim] + 1) // 2 if x.ndim else 1, dim, keepdim)
-
-
-def _kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    if x.ndim == 0:
-        return clone(x), Tensor(0, ms.int64)
-    pair = [mint.narrow(t, dim, k - 1, 1) for t in sort(x, dim)]
-    return tuple(pair if keepdim else [_drop(t, (dim,)) for t in pair])
-
-
-def _extremes_so_far(name: str) -> Func:
-    find = _plain(name)
-
-    def scan(x: Tensor, dim: int) -> Any:
-        index = find(ops.stop_gradient(x), dim)[1].astype(ms.int64)
-        # Read by place, as the kernel's own derivative needs one that the CPU lacks.
-        return mint.gather(x, dim, index) if x.ndim else clone(x), index
-
-    return scan
-
-
 def _bitwise_not(x: Tensor) -> Tensor:
     return mint.logical_not(x) if x.dtype == ms.bool_ else mint.sub(mint.neg(x), 1)
 
@@ -331,13 +296,10 @@ ROUTES: dict[str, Func] = {
     "addmv": _addmm,
     "argmax": _arg("argmax"),
     "argmin": _arg("argmin"),
-    "argsort": lambda x, dim=-1, descending=False, stable=False: sort(x, dim, descending)[1],
     "baddbmm": _addmm,
     "bitwise_not": _bitwise_not,
     "clone": clone,
     "count_nonzero": _count_nonzero,
-    "cummax": _extremes_so_far("cummax"),
-    "cummin": _extremes_so_far("cummin"),
     "cumsum": _cumsum,
     "diag": _diag,
     "dot": _dot,
@@ -346,11 +308,9 @@ ROUTES: dict[str, Func] = {
     "full_like": _full_like,
     "index_select": _index_select,
     "isneginf": _isneginf,
-    "kthvalue": _kthvalue,
     "linalg_inv": _inverse,
     "linalg_vector_norm": vector_norm,
     "logsumexp": _logsumexp,
-    "median": _median,
     "mm": mint.matmul,
     "mv": mint.matmul,
     "norm": _norm,
@@ -359,21 +319,21 @@ ROUTES: dict[str, Func] = {
     "repeat_interleave": _repeat_interleave,
     "roll": _roll,
     "scatter_add": _scatter_add,
-    "sort": sort,
     "stack": _stack,
     "std": _moments(True, False),
     "std_mean": _moments(True, True),
     "take": _take,
-    "topk": _topk,
     "trace": _trace,
     "tril": tril,
     "trunc": _plain("trunc"),
+    "unbind": _unbind,
     "var": _moments(False, False),
     "var_mean": _moments(False, True),
     "zeros_like": _like(0),
     "erfinv": _erfinv_refused,
     **routes_count.ROUTES,
     **routes_nn.ROUTES,
+    **routes_order.ROUTES,
 }
 _ALIASES = {
     "arccos": "acos",
