@@ -85,6 +85,18 @@ def _platform() -> Any:
     return PLATFORM
 
 
+def whole_like(x: Tensor, layout: Layout) -> Tensor:
+    """Uninitialised memory of the global shape, its dims nested as in the part: numbers are drawn in memory's order.
+
+    Where some rank's part is at most one thick, its strides do not tell; all ranks then take the usual nesting.
+    """
+    strides, last = x.stride(), layout.slices_at([count - 1 for count in layout.mesh.mesh_shape])
+    thin = any(axes and length <= 1 for axes, (_, length) in zip(layout.dim_axes, last, strict=True))
+    order = sorted(range(len(strides)), key=lambda dim: 0 if thin else -strides[dim])
+    full = torch.empty([layout.shape[dim] for dim in order], dtype=x.dtype, device=x.device)
+    return full.permute([order.index(dim) for dim in range(len(order))])
+
+
 def _fill(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     target = args[0]
     if not isinstance(target, DTensor) or any(isinstance(a, Tensor) for a in args[1:]):
@@ -92,7 +104,7 @@ def _fill(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     layout = target._layout
     with Off():
         in_step(layout.mesh)
-        full = torch.empty(layout.shape, dtype=target.dtype, device=target.device)
+        full = whole_like(target, layout)
         func(full, *args[1:], **(kwargs or {}))
         target.copy_(own_part(full, layout))
     return target
@@ -104,7 +116,7 @@ def _draw_like(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     places = [R if isinstance(p, Partial) else p for p in layout.placements]
     with Off():
         in_step(layout.mesh)
-        pattern = torch.empty(layout.shape, dtype=like.dtype, device=like.device)
+        pattern = whole_like(like, layout)
         full = func(pattern, *args[1:], **(kwargs or {}))
         return own_part(full, layout.with_placements(places)).requires_grad_(bool((kwargs or {}).get("requires_grad")))
 
@@ -120,7 +132,7 @@ def _scale(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return x
     with Off():
         in_step(layout.mesh)
-        ones = torch.ones(layout.shape, dtype=x.dtype, device=x.device)
+        ones = whole_like(x, layout).fill_(1)
         noise = slice_full(_platform(), func(ones, given["p"], True), layout)
         if given["inplace"]:
             x.mul_(noise)

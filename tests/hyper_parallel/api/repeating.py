@@ -60,3 +60,18 @@ def check_odds_of_dropout_out_of_range(mesh: Any) -> None:
     for training in (True, False):
         for odds in (-0.1, 1.5, float("nan")):
             refuses(lambda p=odds, t=training: functional.dropout(x, p, t), ValueError, saying="between 0 and 1")
+
+
+def check_numbers_are_drawn_in_the_order_of_memory(mesh: Any) -> None:
+    full = numbers(8, 16, 3)
+    for place in (S0, S1, R):
+        x = cut(full, mesh, place)
+        for use in (
+            lambda v: functional.dropout(v.transpose(0, 1), 0.3),
+            lambda v: torch.rand_like(v.permute(2, 0, 1)),
+            lambda v: v.clone().mT.uniform_(),
+        ):
+            torch.manual_seed(3)
+            want = use(full)
+            torch.manual_seed(3)
+            same(use(x), want)
