@@ -113,7 +113,8 @@ def _inverse(x: Tensor) -> Tensor:
 
 
 def _unbind(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    return tuple(mint.select(x, dim, place) for place in range(x.shape[dim]))  # views whose derivative the CPU has
+    # The kernel's own derivative fails on the CPU.
+    return tuple(_drop(mint.narrow(x, dim, place, 1), (dim,)) for place in range(x.shape[dim]))
 
 
 def _outer(a: Tensor, b: Tensor) -> Tensor:

@@ -131,7 +131,8 @@ def _why_no_route(case: OpCase, plain: list[Any], mesh: Any, want: Any) -> str:
         if why and case.name.endswith(_REFUSED_DTYPE):
             return "takes dtypes that PyTorch refuses"
     except Exception as error:
-        if missing_kernel(error) is not None or isinstance(error, NotImplementedError):
+        no_names = isinstance(error, AttributeError) and str(error).startswith("'tuple' object")  # as mint's results
+        if no_names or missing_kernel(error) is not None or isinstance(error, NotImplementedError):
             return _first_line(error)
     return ""
 
