@@ -28,6 +28,7 @@ from aiohttp import web
 from bot.config import Settings
 from bot.errors import TellOperator
 from bot.intake.receiver import Receiver, ReceiverSettings
+from bot.runtime.alone import alone_on
 from bot.runtime.service import Service
 from bot.web.routes import WebRoutes
 
@@ -108,16 +109,20 @@ async def serve(
         settings: What the operator chose.
         on_start: Told of the server when its socket is open.
         options: Further arguments of :class:`Service`.
+
+    Raises:
+        TellOperator: The store or the socket cannot be opened, or another service works on the store.
     """
-    server = Server(Service(settings, **options))
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, stopping.set)
-    try:
-        await server.start()
-        on_start(server)
-        await stopping.wait()
-        log.info("stopping")
-    finally:
-        await server.stop()
+    with alone_on(settings.storage.url):
+        server = Server(Service(settings, **options))
+        stopping = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, stopping.set)
+        try:
+            await server.start()
+            on_start(server)
+            await stopping.wait()
+            log.info("stopping")
+        finally:
+            await server.stop()
