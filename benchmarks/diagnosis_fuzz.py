@@ -15,7 +15,8 @@
 """Every parser, and the general extractor, against 1 MB of adversarial input: CPU time must stay within one second.
 
 ``python -m benchmarks.diagnosis_fuzz [--tool NAME] [--limit SECONDS]`` prints a table, writes
-``benchmarks/results/diagnosis_fuzz.json`` and exits 1 when any input took longer.
+``benchmarks/results/diagnosis_fuzz.json`` and exits 1 when any input took longer. With ``--tool``, only that parser
+(or ``general``) is measured, and only its row of the file is replaced.
 """
 
 from __future__ import annotations
@@ -126,10 +127,16 @@ def main(arguments: list[str] | None = None) -> int:
         worst, name = max(timed)
         rows.append({"parser": "general", "inputs": len(timed), "worst_seconds": round(worst, 3), "worst_input": name})
         print(f"{'general':14} {len(timed):4} inputs, worst {worst:6.3f} s  {name}")
-    if not options.tool:
+    if options.tool and RESULTS.exists():
+        measured = {row["parser"] for row in rows}
+        old = json.loads(RESULTS.read_text())["parsers"]
+        saved = [row for row in old if row["parser"] not in measured] + rows
+    else:
+        saved = rows
+    if saved:
         RESULTS.parent.mkdir(parents=True, exist_ok=True)
         RESULTS.write_text(
-            json.dumps({"bytes": SIZE, "limit_seconds": options.limit, "parsers": rows}, indent=1) + "\n"
+            json.dumps({"bytes": SIZE, "limit_seconds": options.limit, "parsers": saved}, indent=1) + "\n"
         )
     return 1 if any(row["worst_seconds"] > options.limit for row in rows) else 0
 

@@ -29,7 +29,7 @@ from bot.diagnosis.general.words import TRIGGER, WRAPPER, line_score
 from bot.diagnosis.scan import Scanner, build_scanner
 from bot.diagnosis.templates import GreenTemplates
 
-MAX_HITS = 8_000
+MAX_HITS = 5_000
 """Lines that are looked at closely, the last ones of the log."""
 _KNOWN = 4_096
 _LOOK = 1_000
@@ -46,6 +46,9 @@ _MOST_BLOCKS = 200
 _WRAPPED = 5.0
 """Most points of a report that only says that a command failed."""
 _STRANGE, _LONGEST_STRETCH = 1.6, 40
+_MARK = re.compile(r"travis_(?:time|fold):|section_(?:start|end):|##\[endgroup\]")
+_PASSED_ON = 16
+"""Most lines in which callers pass a failure on after the last words of what failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +294,12 @@ def strangers(texts: Sequence[str], prior: Prior, rare: Rarity, green: GreenTemp
 
 
 def step_end(texts: Sequence[str], prior: Prior, size: int) -> Region:
-    """The last lines of the failed step."""
-    last = min(prior.main.end, len(texts)) - 1
+    """The last lines of the failed step, without those that only pass on that a command failed."""
+    end = last = min(prior.main.end, len(texts)) - 1
+    while end - last < _PASSED_ON and last > prior.main.start:
+        text = texts[last][:_LOOK]
+        if text.strip() and last not in prior.reports and not WRAPPER.search(text) and not _MARK.match(text):
+            break
+        last -= 1
     first = max(last - size + 1, prior.main.start, 0)
     return Region(first, max(last, first), 0.0, "end-of-failed-step")

@@ -46,6 +46,8 @@ _POINTS = tuple(
         (r"\bexit(?:ed)? (?:with )?(?:code|status)?:? ?[1-9]\d*\b|non-zero|returned [1-9]\d*\b", 1.5),
         (r"^\s*(?:at |from |File \"|in )\S+.{0,200}[:(]\d+", 0.5),
         (r"^\S+[:(]\d+(?:[:,]\d+)?\)?:? ", 1.0),
+        # the sum at the end of a list of complaints
+        (r"^\W{0,4}(?:Found )?[1-9]\d* (?:errors?|problems?|failures?|offen[cs]es?|violations?|fail(?:ed|ing))\b", 2.0),
     )
 )
 # What only looks like a failure.
@@ -77,7 +79,8 @@ _CALM = tuple(
 WRAPPER = re.compile(
     r"[Ee]xited with (?:exit )?(?:code|status)|\b[Cc]ommands? (?:failed|errored)|InvocationError"
     r"|non-zero (?:exit )?(?:code|status)|\bELIFECYCLE\b|\b[Ee]xit (?:code|status):? ?[1-9]"
-    r"|There (?:are|were) test failures|\*\*\* \[.{1,300}\] Error \d"
+    r"|There (?:are|were) test failures|\*\*\* \[.{1,300}\] Error \d|^npm (?:ERR!|error)|^rake aborted!"
+    r"|^\S{0,40}make\[\d+\]: Leaving"
 )
 """A line that passes on that some command failed; why it did stands elsewhere."""
 _WENT_WELL = re.compile(
@@ -93,7 +96,7 @@ TRIGGER = (
     r"|exit status|non-zero"
     r"|but got|but was|unmet|fault|falsif|lnk\d|outofmemory|no space left|sanitizer|illegal instruction|sigsegv|sigabrt"
     r"|smashing|multiple definition|completed with|marked build|no output has|exceeded|script returned"
-    r"|execute project|licen[sc]e header|copyright header)"
+    r"|execute project|licen[sc]e header|copyright header|\d problems?\b|offen[cs]es?\b|violation)"
 )
 
 
