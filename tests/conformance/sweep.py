@@ -40,7 +40,7 @@ from tests.conformance.entries import EntryName, all_entries
 from tests.conformance.verdicts import crashed_verdict, entry_verdict, is_right, names_by_class, summary
 from tests.ranks.pool import RankPool
 
-ENTRY_TIMEOUT_S = 120.0
+ENTRY_TIMEOUT_S = 400.0
 WARM_UP_TIMEOUT_S = 300.0
 GROUP_TIMEOUT_S = 12.0
 
