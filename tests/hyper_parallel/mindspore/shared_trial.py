@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import logging
 from typing import Any
 
 import mindspore as ms
@@ -168,6 +169,14 @@ def _judge(
     return f"gradient: {why}" if why else ""
 
 
+def _settle() -> None:
+    """Let an error come up that MindSpore still holds from an earlier case: it does so at the next index, once."""
+    try:
+        ms.Tensor(np.zeros(2, np.float32))[-1].asnumpy()
+    except TypeError as error:
+        logging.getLogger(__name__).warning("held from an earlier case: %s", error)
+
+
 def run_shared_case(module: str, name: str, mesh_shape: tuple[int, ...]) -> dict[str, Any]:
     """Tries one case on this rank.
 
@@ -176,6 +185,7 @@ def run_shared_case(module: str, name: str, mesh_shape: tuple[int, ...]) -> dict
         the case does not expect, else empty), ``combinations`` tried, ``gradients`` (if they were judged) and
         ``failures``.
     """
+    _settle()
     theirs: OpCase = next(c for c in importlib.import_module(module).CASES if c.name == name)
     case = _cases(module)[name]
     mesh = hp.init_device_mesh("cpu", mesh_shape, mesh_dim_names=("dp", "tp", "pp")[: len(mesh_shape)])
