@@ -37,6 +37,7 @@ from benchmarks.report import keep, table
 
 ROUNDS, CALLS = 41, 200
 Call = Callable[[], Any]
+Maker = Callable[[torch.Tensor], Any]
 
 
 def _start() -> None:
@@ -46,10 +47,11 @@ def _start() -> None:
     dist.init_process_group("gloo", store=store, rank=0, world_size=1)
 
 
-def _libraries() -> dict[str, tuple[Callable[[torch.Tensor], Any], Callable[[torch.Tensor], Any]]]:
-    """Per library: a tensor sharded on dim 0, and ``from_local`` with the same placement."""
+def _libraries() -> dict[str, tuple[Maker, Maker, Maker]]:
+    """Per library: a tensor sharded on dim 0, ``from_local`` with the same placement, and a replicated tensor."""
     from torch.distributed.device_mesh import init_device_mesh as torch_mesh
     from torch.distributed.tensor import DTensor as TorchDTensor
+    from torch.distributed.tensor import Replicate as TorchReplicate
     from torch.distributed.tensor import Shard as TorchShard
     from torch.distributed.tensor import distribute_tensor as torch_distribute
 
@@ -57,21 +59,23 @@ def _libraries() -> dict[str, tuple[Callable[[torch.Tensor], Any], Callable[[tor
 
     theirs, ours = torch_mesh("cpu", (1,)), hp.init_device_mesh("cpu", (1,), mesh_dim_names=("dp",))
     return {
-        "plain": (lambda t: t, lambda t: t),
+        "plain": (lambda t: t, lambda t: t, lambda t: t),
         "torch": (
             lambda t: torch_distribute(t, theirs, [TorchShard(0)]),
             lambda t: TorchDTensor.from_local(t, theirs, [TorchShard(0)], run_check=False),
+            lambda t: torch_distribute(t, theirs, [TorchReplicate()]),
         ),
         "ours": (
             lambda t: hp.distribute_tensor(t, ours, [hp.Shard(0)]),
             lambda t: hp.DTensor.from_local(t, ours, [hp.Shard(0)]),
+            lambda t: hp.distribute_tensor(t, ours, [hp.Replicate()]),
         ),
     }
 
 
-def _calls(make: Callable[[torch.Tensor], Any], from_local: Callable[[torch.Tensor], Any]) -> dict[str, Call]:
+def _calls(make: Maker, from_local: Maker, replicate: Maker) -> dict[str, Call]:
     x, y = make(torch.randn(8, 8)), make(torch.randn(8, 8))
-    replicated = make(torch.randn(8, 8))
+    replicated = replicate(torch.randn(8, 8))
     local = torch.randn(8, 8)
     norm = torch.nn.functional.layer_norm
     leaf = make(torch.randn(8, 8)).requires_grad_(True)
@@ -107,7 +111,7 @@ def _median_us(call: Call, calls: int = CALLS) -> float:
     return (time.perf_counter() - started) / calls * 1e6
 
 
-def _new_shapes(make: Callable[[torch.Tensor], Any]) -> list[float]:
+def _new_shapes(make: Maker) -> list[float]:
     """Microseconds of an add whose shape was never seen, each shape once."""
     took = []
     for size in itertools.islice(itertools.count(17), 30):
