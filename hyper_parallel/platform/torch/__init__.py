@@ -14,9 +14,10 @@
 # ============================================================================
 """PyTorch backend."""
 
+from hyper_parallel.platform.torch import construct
 from hyper_parallel.platform.torch.backend import PLATFORM
 from hyper_parallel.platform.torch.guards import install
 
 install()
 
-__all__ = ["PLATFORM"]
+__all__ = ["PLATFORM", "construct"]
