@@ -12,11 +12,18 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""What every test shares: property tests judge results, never how long this machine took."""
+"""What every test shares: property tests judge results, never how long this machine took.
+
+By default they draw the same examples each time, so that a run's outcome tells about the change it is run for;
+``HYPOTHESIS_PROFILE=explore`` draws fresh ones, to look for what nobody has thought of.
+"""
 
 from __future__ import annotations
 
+import os
+
 import hypothesis
 
-hypothesis.settings.register_profile("gate", deadline=None)
-hypothesis.settings.load_profile("gate")
+hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

@@ -142,6 +142,8 @@ class PoolDistributedOp(WindowDistributedOp):
             if min(kernel, stride, apart) < 1 or not 0 <= 2 * pad <= apart * (kernel - 1) + 1:
                 raise LayoutError(explain(self.op_name, "windows", "valid", (kernel, stride, pad, apart)))
             size = shape[first + i]
+            if pad and apart > size:  # a window may lie between its holes: torch then names a place outside the input
+                raise LayoutError(explain(self.op_name, "dilation", f"at most the size {size}", apart))
             out = pooled(size, kernel, stride, pad, apart, bool(call.get("ceil_mode")))
             lines[first + i] = Padded(first + i, size, out, kernel, stride, pad, apart)
         return lines

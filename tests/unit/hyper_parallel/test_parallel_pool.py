@@ -118,6 +118,11 @@ def test_cuts_that_are_refused(name, dim, args, kwargs):
         outs(name, shape, [P if dim == "P" else S(dim)], *args, **kwargs)
 
 
+def test_windows_that_touch_nothing_are_refused():
+    with pytest.raises(LayoutError, match="dilation should be at most the size 1, but got 2"):
+        outs("max_pool1d_with_indices", (2, 3, 1), [R], 2, 1, 1, 2, False, True)
+
+
 POOL = {"size": st.integers(1, 24), "kernel": st.integers(1, 5), "stride": st.integers(1, 4),
         "pad": st.integers(0, 2), "ranks": st.integers(1, 4), "ceil_mode": st.booleans()}  # fmt: skip
 
@@ -125,7 +130,7 @@ POOL = {"size": st.integers(1, 24), "kernel": st.integers(1, 5), "stride": st.in
 @settings(deadline=None, max_examples=80)
 @given(**POOL, dilation=st.integers(1, 3))
 def test_maxima_and_their_positions(size, kernel, stride, pad, ranks, ceil_mode, dilation):
-    if 2 * pad > kernel or size + 2 * pad <= dilation * (kernel - 1):
+    if 2 * pad > kernel or size + 2 * pad <= dilation * (kernel - 1) or (pad and dilation > size):
         return
     full = torch.randn(2, 3, size)
     args = (kernel, stride, pad, dilation, ceil_mode, True)
