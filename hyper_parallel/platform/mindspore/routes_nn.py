@@ -57,6 +57,12 @@ def cosine_embedding_loss(
     return reduced(mint.add(alike, apart), reduction)
 
 
+def bce(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
+    """Binary cross-entropy. (MindSpore's kernel doubles a sum or mean over a single element.)"""
+    values = mint.nn.functional.binary_cross_entropy(input, target, weight=weight, reduction="none")
+    return reduced(values, reduction)
+
+
 def bce_with_logits(
     input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Tensor:
@@ -362,6 +368,7 @@ ROUTES: dict[str, Callable[..., Any]] = {
     "adaptive_avg_pool2d": _adaptive("adaptive_avg_pool2d"),
     "adaptive_avg_pool3d": _adaptive("adaptive_avg_pool3d"),
     "batch_norm": batch_norm,
+    "binary_cross_entropy": bce,
     "binary_cross_entropy_with_logits": bce_with_logits,
     "cosine_embedding_loss": cosine_embedding_loss,
     "cross_entropy": cross_entropy,

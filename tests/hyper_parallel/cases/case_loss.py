@@ -31,6 +31,7 @@ _WEIGHT = InputSpec((_C,), init="uniform", range=(0.1, 2.0), grad=False)
 _CHANCES = InputSpec((_N, _C), init="uniform")
 _M = InputSpec((5, 7))
 _ZERO_ONE = InputSpec((5, 7), init="uniform", range=(0.05, 0.95))
+_THREE = InputSpec((3,), init="uniform", range=(0.05, 0.95))
 _SIGNS = InputSpec((5, 7), data=tuple(1.0 if (3 * i) % 5 < 3 else -1.0 for i in range(35)), grad=False)
 _ROWS = InputSpec((7, 4))
 _ROW_SIGNS = InputSpec((7,), data=(1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0), grad=False)
@@ -141,6 +142,7 @@ CASES = [
     OpCase("mse_loss_ops_half", functional.mse_loss, (InputSpec((5, 7), dtype="float16"),) * 2, _PLACES,
            compare=CompareSpec.allclose(2e-3, 2e-3)),
     OpCase("bce_ops_mean", functional.binary_cross_entropy, (_ZERO_ONE, _ZERO_ONE), _PLACES),
+    OpCase("bce_ops_single", functional.binary_cross_entropy, (_THREE, _THREE), _PLACES),
     OpCase("bce_ops_weight", lambda x, y, w: functional.binary_cross_entropy(x, y, w, reduction="none"),
            (_ZERO_ONE, _ZERO_ONE, InputSpec((7,), init="uniform", grad=False)), _PLACES),
     OpCase("bce_with_logits_ops_weights",
