@@ -29,6 +29,8 @@ from mindspore import Tensor, mint
 from mindspore.common._grad_function import _Function
 from numpy.typing import NDArray
 
+from hyper_parallel.errors import explain
+from hyper_parallel.ops.splitting import integers_up_to, rounds_at_most
 from hyper_parallel.platform.mindspore import adjoint, native, wire
 from hyper_parallel.platform.mindspore.rows import moved_to
 
@@ -50,7 +52,7 @@ def sort_keys(x: Array, descending: bool) -> Array:
 
 def index_dtype(longest: int) -> Any:
     """The smallest integers on the wire that count up to `longest`."""
-    return np.uint8 if longest < 2**8 else np.int16 if longest < 2**15 else np.int32
+    return getattr(np, integers_up_to(longest))
 
 
 def _stack(x: Array, mesh: Any, axis: int) -> Array:
@@ -71,7 +73,7 @@ def split_lines(keys: Array, targets: Array, mesh: Any, axis: int, sizes: Sequen
     row = np.arange(ranks)[:, None]
     low = np.zeros((ranks, *targets.shape), np.int64)
     high = np.broadcast_to(np.array(sizes, np.int64).reshape(-1, 1, 1), low.shape).copy()
-    while True:
+    for _ in range(rounds_at_most(sum(sizes))):
         width = high - low
         active = width.sum(0) > 0
         if not active.any():
@@ -94,6 +96,7 @@ def split_lines(keys: Array, targets: Array, mesh: Any, axis: int, sizes: Sequen
         low[:, active] = np.where(have <= want, np.maximum(least, counts), least)
         rest = np.where(have <= want, most, np.minimum(most, counts - (row == chosen)))
         high[:, active] = np.where(have == want, counts, rest)
+    raise RuntimeError(explain("sort", "the ranks' counts", "of one sorted sequence", "others"))
 
 
 class _Moves:

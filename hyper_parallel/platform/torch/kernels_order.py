@@ -28,6 +28,7 @@ import torch
 from torch.autograd import Function
 
 from hyper_parallel.errors import explain
+from hyper_parallel.ops.splitting import integers_up_to, rounds_at_most
 from hyper_parallel.platform.torch import adjoint, wire
 
 Tensor = torch.Tensor
@@ -52,7 +53,8 @@ def sort_keys(x: Tensor, descending: bool) -> Tensor:
 
 def index_dtype(longest: int) -> torch.dtype:
     """The smallest integers on the wire that count up to `longest`."""
-    return torch.uint8 if longest < 2**8 else torch.int16 if longest < 2**15 else torch.int32
+    found: torch.dtype = getattr(torch, integers_up_to(longest))
+    return found
 
 
 def split_lines(keys: Tensor, targets: Tensor, mesh: Any, axis: int, sizes: Sequence[int]) -> Tensor:
@@ -97,11 +99,6 @@ def split_lines(keys: Tensor, targets: Tensor, mesh: Any, axis: int, sizes: Sequ
         rest = torch.where(few, most, torch.minimum(most, counts - (row == chosen).to(torch.int64)))
         high[:, active] = torch.where(have == want, counts, rest)
     raise RuntimeError(explain("sort", "the ranks' counts", "of one sorted sequence", "others"))
-
-
-def rounds_at_most(positions: int) -> int:
-    """A bound of the rounds of `split_lines`: each leaves at most three quarters of a line open, or one position."""
-    return 4 + 3 * positions.bit_length()
 
 
 class _Carry(Function):
