@@ -16,6 +16,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 
 class LayoutError(ValueError):
     """An operator rule does not accept the given layouts or arguments."""
@@ -28,3 +31,35 @@ class AliasLostError(RuntimeError):
 def explain(op: str, what: str, expected: object, actual: object) -> str:
     """The sentence of every error: who, what, what was right, what came."""
     return f"For {op}, {what} should be {expected}, but got {actual}."
+
+
+def raised_alike(
+    call: Callable[[], Any],
+    name: str,
+    kinds: Sequence[type[Exception]],
+    largest: Callable[[int], int],
+    everywhere: Callable[[Exception], bool] = lambda error: False,
+) -> Any:
+    """What `call` returns. If it raises one of `kinds` on some rank, all ranks raise an error of that kind.
+
+    Args:
+        call: a computation without communication, which may refuse values that only this rank has.
+        name: the operator, for the message on ranks whose own call went well.
+        kinds: special ones first; an error of another kind goes its own way at once.
+        largest: makes of every rank's number the largest over all ranks (communicates).
+        everywhere: whether an error is one that all ranks have anyway: it goes its own way, too.
+    """
+    error: Exception | None = None
+    out = None
+    try:
+        out = call()
+    except tuple(kinds) as caught:
+        if everywhere(caught):
+            raise
+        error = caught
+    code = largest(0 if error is None else 1 + next(i for i, kind in enumerate(kinds) if isinstance(error, kind)))
+    if error is not None:
+        raise error
+    if code:
+        raise kinds[code - 1](explain(name, "the parts of all ranks", "computable", "an error on another rank"))
+    return out

@@ -23,7 +23,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, mint, ops
 
-from hyper_parallel.errors import explain
+from hyper_parallel.errors import explain, raised_alike
 from hyper_parallel.platform.mindspore import native, wire
 from hyper_parallel.platform.mindspore.errors import missing_kernel
 from hyper_parallel.platform.mindspore.kernels_softmax import HALF
@@ -107,23 +107,14 @@ def run_together(call: Callable[[], Any], name: str, mesh: Any, axes: Sequence[i
 
     A kernel that is missing is missing on all ranks: that error goes its own way.
     """
-    error: Exception | None = None
-    out = None
-    try:
-        out = call()
-    except _KINDS as caught:
-        if missing_kernel(caught) is not None:
-            raise
-        error = caught
-    code = 0 if error is None else 1 + next(i for i, kind in enumerate(_KINDS) if isinstance(error, kind))
-    failed = Tensor(np.array([code], np.int32))
-    for axis in axes:
-        failed = wire.all_reduce(failed, mesh, axis, "max")
-    if error is not None:
-        raise error
-    if code := int(wire.to_host(failed)[0]):
-        raise _KINDS[code - 1](explain(name, "the parts of all ranks", "computable", "an error on another rank"))
-    return out
+
+    def largest(code: int) -> int:
+        failed = Tensor(np.array([code], np.int32))
+        for axis in axes:
+            failed = wire.all_reduce(failed, mesh, axis, "max")
+        return int(wire.to_host(failed)[0])
+
+    return raised_alike(call, name, _KINDS, largest, lambda error: missing_kernel(error) is not None)
 
 
 class LossKernels:

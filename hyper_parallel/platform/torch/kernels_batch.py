@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.errors import explain
+from hyper_parallel.errors import raised_alike
 from hyper_parallel.platform.torch import wire
 
 LinAlgError: type[RuntimeError] = vars(torch.linalg)["LinAlgError"]
@@ -38,20 +38,11 @@ class BatchKernels:
 
         For functions that refuse by looking at values: a rank that raised alone would leave the others waiting.
         """
-        error: Exception | None = None
-        out = None
-        try:
-            out = call()
-        except _KINDS as caught:
-            error = caught
-        code = 0 if error is None else 1 + next(i for i, kind in enumerate(_KINDS) if isinstance(error, kind))
-        failed = torch.tensor([code], dtype=torch.int32, device=mesh.device_type)
-        for axis in axes:
-            failed = wire.all_reduce(failed, mesh, axis, "max")
-        if error is not None:
-            raise error
-        if int(failed):
-            raise _KINDS[int(failed) - 1](
-                explain(name, "the parts of all ranks", "computable", "an error on another rank")
-            )
-        return out
+
+        def largest(code: int) -> int:
+            failed = torch.tensor([code], dtype=torch.int32, device=mesh.device_type)
+            for axis in axes:
+                failed = wire.all_reduce(failed, mesh, axis, "max")
+            return int(failed)
+
+        return raised_alike(call, name, _KINDS, largest)
