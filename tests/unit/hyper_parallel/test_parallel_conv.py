@@ -21,20 +21,12 @@ from hypothesis import strategies as st
 
 from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, init_device_mesh
 from hyper_parallel.dispatch.call import Slot
-from hyper_parallel.dispatch.registry import Registry
 from hyper_parallel.placements import StridedShard
+from tests.unit.hyper_parallel.inferred import RULES, outs
 from tests.unit.hyper_parallel.ranks_in_threads import run_on_ranks
 
 functional = torch.nn.functional
-RULES = Registry()
 S, R, P = Shard, Replicate(), Partial()
-
-
-def outs(name, shapes, places, *args, mesh=(2,), **kwargs):
-    op = RULES.find(name)
-    where = init_device_mesh("cpu", mesh, init_backend=False)
-    layouts = [Layout(where, place, shape) for place, shape in zip(places, shapes, strict=True)]
-    return op.infer_layout([*layouts, op.bind([*(Slot(i) for i in range(len(shapes))), *args], kwargs)])[0]
 
 
 def placed(*args, **kwargs):

@@ -17,22 +17,13 @@
 import pytest
 import torch
 
-from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, init_device_mesh
-from hyper_parallel.dispatch.call import Slot
-from hyper_parallel.dispatch.registry import Registry
+from hyper_parallel import LayoutError, Partial, Replicate, Shard, init_device_mesh
 from hyper_parallel.platform import get_platform
+from tests.unit.hyper_parallel.inferred import outs
 from tests.unit.hyper_parallel.ranks_in_threads import run_on_ranks
 
-RULES = Registry()
 S, R, P = Shard, Replicate(), Partial()
 BATCH = (4, 6, 3, 3)
-
-
-def outs(name, shapes, places, *args, mesh=(2,), **kwargs):
-    op = RULES.find(name)
-    where = init_device_mesh("cpu", mesh, init_backend=False)
-    layouts = [Layout(where, place, shape) for place, shape in zip(places, shapes, strict=True)]
-    return op.infer_layout([*layouts, op.bind([*(Slot(i) for i in range(len(shapes))), *args], kwargs)])[0]
 
 
 def placed(*args, **kwargs):

@@ -21,22 +21,18 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, costs, init_device_mesh
-from hyper_parallel.dispatch.call import Slot
-from hyper_parallel.dispatch.registry import Registry
+from hyper_parallel import LayoutError, Partial, Replicate, Shard, costs
 from hyper_parallel.ops.parallel_adaptive import Adaptive
 from hyper_parallel.ops.parallel_pool import pooled
+from tests.unit.hyper_parallel import inferred
 from tests.unit.hyper_parallel.ranks_in_threads import run_on_ranks
 
 functional = torch.nn.functional
-RULES = Registry()
 S, R, P = Shard, Replicate(), Partial()
 
 
-def outs(name, shape, places, *args, mesh=(2,), **kwargs):
-    op = RULES.find(name)
-    layout = Layout(init_device_mesh("cpu", mesh, init_backend=False), places, shape)
-    return op.infer_layout([layout, op.bind([Slot(0), *args], kwargs)])[0]
+def outs(name, shape, places, *args, **kwargs):
+    return inferred.outs(name, [shape], [places], *args, **kwargs)
 
 
 def placed(*args, **kwargs):
