@@ -38,12 +38,14 @@ Verdict = dict[str, Any]
 
 
 def try_entry(pool: MindSporePool, name: str, sizes: str, mesh: tuple[int, ...], seed: int, limit: int) -> Verdict:
-    """One function on all ranks."""
+    """One function on all ranks; ranks that fell out of step are started afresh."""
     outcome = pool.attempt(
         "tests.conformance.mindspore_trial", "run_entry", name, sizes, mesh, seed, limit, timeout_s=ENTRY_TIMEOUT_S
     )
     if outcome.kind != "done":
         return crashed_verdict(outcome.kind, outcome.detail)
+    if any(answer["desync"] for answer in outcome.answers):
+        pool.stop(kill=True)
     return entry_verdict(outcome.answers)
 
 

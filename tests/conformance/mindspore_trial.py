@@ -31,11 +31,11 @@ from hyper_parallel.platform.mindspore import native
 from hyper_parallel.platform.mindspore.errors import missing_kernel
 from tests.conformance import mindspore_entries as entries
 from tests.conformance.entries import Sample, combinations, map_tensors, set_sizes
+from tests.conformance.verdicts import classify, told, worst
 from tests.hyper_parallel.mindspore.pool import steps
 
 _RTOL, _ATOL = 1e-3, 1e-4
 _MAX_EXAMPLES = 4
-_ORDER = ("ok", "notimpl", "error", "wrong", "desync")
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -85,6 +85,20 @@ def _caller(name: str, plain: Sample) -> Callable[..., Any] | None:
     return entries.in_sample_order(name, lambda *args, **kwargs: native.call_plain(spelled, args, kwargs))
 
 
+def cotangent_total(outs: list[Any]) -> Any:
+    """The sum of all floating outputs, each weighted by cos(0, 1, 2, …)."""
+    result = None
+    for out in outs:
+        if isinstance(out, Tensor) and out.is_floating_point():
+            full = out.full_tensor() if native.is_dtensor(out) else out
+            weight = Tensor(np.cos(np.arange(full.size)).astype(np.float32)).astype(full.dtype)
+            term = ms.mint.sum(ms.mint.mul(full, ms.mint.reshape(weight, tuple(full.shape))))
+            result = term if result is None else result + term
+    if result is None:
+        raise LookupError("no floating output")
+    return result
+
+
 def _gradients(call: Callable[..., Any], sample: Sample, make: Callable[[Any], Any]) -> list[Any]:
     """Gradients of all floating outputs (cotangent cos(0, 1, 2, …)) by all floating inputs."""
     inputs = sample.tensors()
@@ -95,16 +109,7 @@ def _gradients(call: Callable[..., Any], sample: Sample, make: Callable[[Any], A
         held = dict(zip(floats, leaves, strict=True))
         stream = iter([held.get(i, t) for i, t in enumerate(made)])
         args, kwargs = map_tensors((sample.args, sample.kwargs), lambda _: next(stream))
-        result = None
-        for out in _leaves(call(*args, **kwargs)):
-            if isinstance(out, Tensor) and out.is_floating_point():
-                full = out.full_tensor() if native.is_dtensor(out) else out
-                weight = Tensor(np.cos(np.arange(full.size)).astype(np.float32))
-                term = ms.mint.sum(ms.mint.mul(full, ms.mint.reshape(weight.astype(full.dtype), tuple(full.shape))))
-                result = term if result is None else result + term
-        if result is None:
-            raise LookupError("no floating output")
-        return result
+        return cotangent_total(_leaves(call(*args, **kwargs)))
 
     got = ms.grad(total, grad_position=tuple(range(len(floats))))(*[made[i] for i in floats])
     return list(got) if isinstance(got, tuple | list) else [got]
@@ -146,7 +151,7 @@ def _forward(call: Any, mesh: Any, sample: Sample, words: Any, want: Any) -> tup
         cut = sample.mapped(lambda t: _placed(mesh, t, next(stream)))
         why = differs(call(*cut.args, **cut.kwargs), want)
     except Exception as error:
-        return ("notimpl" if isinstance(error, NotImplementedError) else "error"), _told(error)
+        return classify(error), told(error)
     return ("wrong", why) if why else ("ok", "")
 
 
@@ -156,13 +161,8 @@ def _backward(call: Any, mesh: Any, sample: Sample, words: Any, want: list[torch
         got = _gradients(call, sample, lambda t: _placed(mesh, t, next(stream)))
         why = differs(got, want)
     except Exception as error:
-        return ("notimpl" if isinstance(error, NotImplementedError) else "error"), _told(error)
+        return classify(error), told(error)
     return ("wrong", why) if why else ("ok", "")
-
-
-def _told(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
 
 
 def _references(name: str, op: Any, raw: Sample, counts: Counter[str]) -> tuple[Sample, Any, Any, Any] | None:
@@ -187,7 +187,7 @@ def _references(name: str, op: Any, raw: Sample, counts: Counter[str]) -> tuple[
     try:
         why = "no such call" if call is None else differs(call(*plain.args, **plain.kwargs), want)
     except Exception as error:
-        why = _told(error)
+        why = told(error)
         call = None
     if call is None or why:
         counts["single.error" if call is None else "single.wrong"] += 1
@@ -225,14 +225,16 @@ def run_entry(name: str, sizes: str, mesh_shape: tuple[int, ...], seed: int, lim
             for words in combinations(sample.tensors(), len(mesh_shape), seed=seed + number, limit=limit):
                 spell = " ".join(",".join(axes) for axes in words)
                 verdict, why = _forward(call, mesh, sample, words, want)
-                agreed = max(keeper.exchange(verdict), key=_ORDER.index)
+                agreed = worst(keeper.exchange(verdict))
                 counts[f"forward.{agreed}"] += 1
                 gradient = "none"
                 if agreed == "ok" and wanted is not None:
-                    own, told = _backward(call, mesh, sample, words, wanted)
-                    gradient = max(keeper.exchange(own), key=_ORDER.index)
+                    own, why_gradient = _backward(call, mesh, sample, words, wanted)
+                    gradient = worst(keeper.exchange(own))
                     counts[f"gradient.{gradient}"] += 1
-                    why = why or told
+                    why = why or why_gradient
                 if (agreed != "ok" or gradient not in ("ok", "none")) and len(examples) < _MAX_EXAMPLES:
                     examples.append(f"sample {number} {spell}: {agreed}/{gradient} {why}"[:500])
+                if "desync" in (agreed, gradient):
+                    return {"counts": dict(counts), "examples": examples, "desync": True}
     return {"counts": dict(counts), "examples": examples, "desync": False}

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import random
-import re
 import warnings
 from collections import Counter
 from typing import Any
@@ -35,6 +34,7 @@ from tests.conformance.entries import (
     set_sizes,
 )
 from tests.conformance.subjects import SUBJECTS, Subject
+from tests.conformance.verdicts import classify, told, worst
 from tests.ranks.step import OutOfStep, StepKeeper
 
 _RTOL, _ATOL = 1e-3, 1e-4
@@ -142,28 +142,13 @@ def _distributed(
     return sample.mapped(cut), leaves
 
 
-_LEFT_ALONE = re.compile(r"pair closure|closed by peer|[Tt]imed out|[Tt]imeout|[Cc]onnection reset|broken pipe")
-
-
-def _classify(error: BaseException) -> str:
-    """A collective that the other ranks did not meet is a desync, and its group must not be used again."""
-    if isinstance(error, RuntimeError) and _LEFT_ALONE.search(str(error)):
-        return "desync"
-    return "notimpl" if isinstance(error, NotImplementedError) else "error"
-
-
-def _told(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
-
-
 def _forward(subject: Subject, mesh: Any, op: Any, sample: Sample, words: Any, want: Any) -> tuple[str, str]:
     try:
         distributed, _ = _distributed(subject, mesh, sample, words, grad=False)
         got = _call(op, distributed)
         why = _why_wrong(subject, got, want)
     except Exception as error:
-        return _classify(error), _told(error)
+        return classify(error), told(error)
     return ("wrong", why) if why else ("ok", "")
 
 
@@ -180,7 +165,7 @@ def _backward(subject: Subject, mesh: Any, op: Any, sample: Sample, words: Any, 
             if not _same_tensor(full.detach(), reference.detach()):
                 return "wrong", f"gradient {index} differs: {_brief(full)} instead of {_brief(reference)}"
     except Exception as error:
-        return _classify(error), _told(error)
+        return classify(error), told(error)
     return "ok", ""
 
 
@@ -217,11 +202,6 @@ def _repeats(one: Any, other: Any) -> bool:
         not isinstance(a, torch.Tensor) or _same_tensor(a.detach(), b.detach())
         for a, b in zip(_outputs(one), _outputs(other), strict=True)
     )
-
-
-def _worst(words: list[str]) -> str:
-    order = ("ok", "notimpl", "error", "wrong", "desync")
-    return max(words, key=lambda word: order.index(word.split("|")[0]))
 
 
 def warm_up() -> int:
@@ -265,12 +245,12 @@ def run_entry(
         for words in combinations(tensors, len(mesh_shape), seed=seed + number, partial=partial):
             verdict, why = _forward(subject, mesh, op, sample, words, want)
             try:
-                agreed = _worst(steps.exchange(verdict))
+                agreed = worst(steps.exchange(verdict))
                 counts[f"forward.{agreed}"] += 1
                 gradient = "none"
                 if agreed == "ok" and want_gradients:
                     own, why_gradient = _backward(subject, mesh, op, sample, words, want_gradients)
-                    gradient = _worst(steps.exchange(own))
+                    gradient = worst(steps.exchange(own))
                     counts[f"gradient.{gradient}"] += 1
                     why = why or why_gradient
             except OutOfStep as error:

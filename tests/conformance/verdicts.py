@@ -16,11 +16,31 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 FORWARD_ORDER = ("ok", "notimpl", "error", "wrong", "desync")
+_LEFT_ALONE = re.compile(r"pair closure|closed by peer|[Tt]imed out|[Tt]imeout|[Cc]onnection reset|broken pipe")
+
+
+def classify(error: BaseException) -> str:
+    """A collective that the other ranks did not meet is a desync, and its group must not be used again."""
+    if isinstance(error, RuntimeError) and _LEFT_ALONE.search(str(error)):
+        return "desync"
+    return "notimpl" if isinstance(error, NotImplementedError) else "error"
+
+
+def told(error: BaseException) -> str:
+    """The error's type and first line."""
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
+
+
+def worst(words: Iterable[str]) -> str:
+    """The verdict of all ranks together."""
+    return max(words, key=FORWARD_ORDER.index)
 
 
 def entry_verdict(answers: Iterable[dict[str, Any]]) -> dict[str, Any]:

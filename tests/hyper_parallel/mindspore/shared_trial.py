@@ -29,6 +29,7 @@ import hyper_parallel as hp
 from hyper_parallel.platform.mindspore import native
 from hyper_parallel.platform.mindspore.errors import missing_kernel
 from tests.conformance.mindspore_entries import to_mindspore
+from tests.conformance.mindspore_trial import cotangent_total
 from tests.hyper_parallel.case import OpCase
 from tests.hyper_parallel.mindspore.pool import steps
 from tests.hyper_parallel.mindspore.spelling import NoSuchFunction, cases_in_mint
@@ -95,16 +96,7 @@ def _gradients(case: OpCase, mesh: Any, tensors: list[Any], floats: list[int]) -
         held = {position: leaf * 1 for position, leaf in zip(floats, leaves, strict=True)}
         first = (mesh,) if case.needs_mesh else ()
         inputs = [held.get(position, tensor) for position, tensor in enumerate(tensors)]
-        result = None
-        for out in leaves_of(case.fn(*first, *inputs, *case.extra_inputs, **case.kwargs)):
-            if isinstance(out, ms.Tensor) and out.is_floating_point():
-                full = _full(out)
-                weight = ms.Tensor(np.cos(np.arange(full.size)).astype(np.float32)).astype(full.dtype)
-                term = ms.mint.sum(ms.mint.mul(full, ms.mint.reshape(weight, tuple(full.shape))))
-                result = term if result is None else result + term
-        if result is None:
-            raise LookupError("no floating output")
-        return result
+        return cotangent_total(leaves_of(case.fn(*first, *inputs, *case.extra_inputs, **case.kwargs)))
 
     got = ms.grad(total, grad_position=tuple(range(len(floats))))(*[tensors[position] for position in floats])
     return list(got) if isinstance(got, tuple | list) else [got]
