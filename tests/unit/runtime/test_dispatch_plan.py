@@ -16,10 +16,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
 import sqlalchemy as sa
 
 from bot.runtime import cases, inbox
@@ -30,14 +26,6 @@ from bot.runtime.memory import Memory
 
 REPO = "mindspore/hyper-parallel"
 SETTLE = 2.0
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path}/gatebot.sqlite")
-    opened.create()
-    yield opened
-    await opened.close()
 
 
 def event(database: Database, number: int, at: float) -> None:

@@ -16,10 +16,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,14 +25,6 @@ from bot.runtime.database import Database
 from bot.runtime.sticky import MARKER, SECTIONS, Section, Urge, digest, render_sticky
 
 KEY = "mindspore/hyper-parallel#647"
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path}/gatebot.sqlite")
-    opened.create()
-    yield opened
-    await opened.close()
 
 
 def test_sections_stand_in_their_order_whatever_order_they_came_in() -> None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -34,14 +33,6 @@ from bot.runtime.memory import Memory
 from bot.runtime.retention import forget_before
 
 REPO, KEY = "mindspore/hyper-parallel", "mindspore/hyper-parallel#647"
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path}/gatebot.sqlite")
-    opened.create()
-    yield opened
-    await opened.close()
 
 
 def row(**names: str) -> InboxRow:
