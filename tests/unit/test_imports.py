@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,18 +27,19 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FOUNDATION = {"bot.errors", "bot.forge", "bot.build_server", "bot.clock", "bot.gate.finding", "bot"}
 
-MAY_IMPORT: dict[str, set[str]] = {
-    "bot.gate": {"bot.gate", "bot.texts"},
-    "bot.texts": {"bot.texts", "bot.gate"},
-    "bot.intake": {"bot.intake", "bot.gate", "bot.texts"},
-    "bot.template": {"bot.template", "bot.texts"},
-    "bot.diagnosis": {"bot.diagnosis", "bot.gate", "bot.texts"},
-    "bot.review": {"bot.review", "bot.gate", "bot.texts"},
-    "bot.repair": {"bot.repair", "bot.gate", "bot.texts"},
-    "bot.gitcode": {"bot.gitcode"},
-    "bot.jenkins": {"bot.jenkins"},
-}
-"""What a room may import beside the foundation; rooms not named here are the shell and may import any."""
+SHELL = {"bot.runtime", "bot.web", "bot.app", "bot.cli", "bot.demo", "bot.config", "bot.sandbox"}
+"""These put the rooms together and may import any."""
+
+
+def _may_import() -> dict[str, set[str]]:
+    """Room → rooms it may import beside the foundation, as the table of docs/architecture.md has it."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `bot/(\w+)/`[^|]*\|[^|]*\| ([^|]*) \|$", text, re.MULTILINE)
+    found = {f"bot.{room}": {f"bot.{word}" for word in re.findall(r"\w+", allowed)} for room, allowed in rows}
+    return {room: allowed | {room} for room, allowed in found.items() if room not in SHELL}
+
+
+MAY_IMPORT = _may_import()
 
 
 def _modules(package: str) -> Iterator[tuple[str, Path]]:
@@ -59,6 +61,11 @@ def _imports(path: Path) -> Iterator[str]:
 
 def _under(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
+
+
+def test_the_architecture_names_every_room() -> None:
+    rooms = {f"bot.{path.name}" for path in (ROOT / "bot").iterdir() if (path / "__init__.py").exists()}
+    assert rooms - SHELL == set(MAY_IMPORT)
 
 
 @pytest.mark.parametrize("room", sorted(MAY_IMPORT))
@@ -111,11 +118,11 @@ def test_only_the_platform_files_import_a_framework() -> None:
 def test_every_python_file_starts_with_the_licence_header() -> None:
     missing = [
         str(path.relative_to(ROOT))
-        for package in ("bot", "hyper_parallel", "tests", "benchmarks")
+        for package in ("bot", "hyper_parallel", "tests", "benchmarks", "skills", ".agent")
         for path in sorted((ROOT / package).rglob("*.py"))
         if "fixtures" not in path.parts
         and "corpus" not in path.parts
         and path.read_text(encoding="utf-8")
-        and not path.read_text(encoding="utf-8").startswith("# Copyright 2026 The GateBot Authors\n")
+        and not re.match(r"(#!.*\n)?# Copyright 2026 The GateBot Authors\n", path.read_text(encoding="utf-8"))
     ]
     assert not missing
