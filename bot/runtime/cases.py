@@ -109,11 +109,6 @@ def rest(
     )
 
 
-def wake_now(connection: sa.Connection, key: str, now: float) -> None:
-    """Bring the next wake-up of a case forward to ``now``."""
-    connection.execute(sa.update(cases).where(cases.c.key == key).values(wake_at=now))
-
-
 def postpone(connection: sa.Connection, key: str, *, wake_at: float, message: str, now: float) -> None:
     """End a wake-up that could neither load nor rest: nothing of the case changes but when it is looked at again."""
     connection.execute(
@@ -179,12 +174,6 @@ def count_by_phase(connection: sa.Connection) -> dict[str, int]:
     """How many cases rest in each phase."""
     found = connection.execute(sa.select(cases.c.phase, sa.func.count()).group_by(cases.c.phase))
     return {row[0]: row[1] for row in found}
-
-
-def known_numbers(connection: sa.Connection, repo: str) -> dict[int, tuple[str, str | None]]:
-    """Pull requests of a repository that have a case: number to (head sha, outcome)."""
-    found = connection.execute(sa.select(cases.c.number, cases.c.state, cases.c.outcome).where(cases.c.repo == repo))
-    return {number: (Case.model_validate_json(state).head_sha, outcome) for number, state, outcome in found}
 
 
 def forget_ended_before(connection: sa.Connection, moment: float) -> list[str]:
