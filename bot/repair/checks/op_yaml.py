@@ -45,7 +45,9 @@ def _run(files: tuple[str, ...], context: CheckContext) -> tuple[Observation, ..
     wanted = {(finding.file, finding.function) for finding in context.findings if finding.rule == WITHOUT_YAML}
     for path in files:
         directory = ops_directory(path)
-        ops = known.setdefault(directory, _ops_on_disk(context.root, directory))
+        if directory not in known:
+            known[directory] = _ops_on_disk(context.root, directory)
+        ops = known[directory]
         try:
             file = read_entries((ops.read(path) or b"").decode("utf-8"))
         except ValueError as error:

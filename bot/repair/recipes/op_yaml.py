@@ -91,18 +91,19 @@ def _read(path: str, tree: Tree) -> OpFile | None:
         return None
 
 
-def _problems(path: str, tree: Tree) -> list[Problem]:
+def _problems(path: str, ops: Ops, tree: Tree) -> list[Problem]:
     file = _read(path, tree)
-    return problems(path, file, ops_of(ops_directory(path), tree)) if file else []
+    return problems(path, file, ops) if file else []
 
 
 def _by_operator(finding: Finding, tree: Tree) -> tuple[str, Problem] | Reason:
     paths = [path for path in tree.grep(CLASS_KEY) if ops_directory(path)]
+    directories = {directory: ops_of(directory, tree) for directory in {ops_directory(path) for path in paths}}
     told = finding.function  # an operator; a class or a module where only Python itself spoke
     found = [
         (path, one)
         for path in paths
-        for one in _problems(path, tree)
+        for one in _problems(path, directories[ops_directory(path)], tree)
         if one.rule == WITHOUT_CLASS and told in {*one.entries, one.kind, one.module}
     ]
     if len(found) == 1:
@@ -111,7 +112,9 @@ def _by_operator(finding: Finding, tree: Tree) -> tuple[str, Problem] | Reason:
 
 
 def _by_line(finding: Finding, tree: Tree) -> tuple[str, Problem] | Reason:
-    mine = [one for one in _problems(finding.file, tree) if one.rule == WITHOUT_CLASS and one.kind == finding.function]
+    ops = ops_of(ops_directory(finding.file), tree)
+    told = _problems(finding.file, ops, tree)
+    mine = [one for one in told if one.rule == WITHOUT_CLASS and one.kind == finding.function]
     if len(mine) > 1:
         mine = [one for one in mine if one.line == finding.line]
     return (finding.file, mine[0]) if mine else because("not-reproduced", check="Check_Op_Yaml")
@@ -124,7 +127,7 @@ def _by_class(finding: Finding, tree: Tree) -> tuple[str, Problem] | Reason:
     gone = finding.function not in (names.classes if (names := ops.names(module)) else ())
     found = []
     for path in ops.yamls:
-        for one in _problems(path, tree):
+        for one in _problems(path, ops, tree):
             same = one.kind == finding.function and one.module == module
             if same and one.rule == (WITHOUT_CLASS if gone else WITHOUT_YAML):
                 found.append((path, one))
