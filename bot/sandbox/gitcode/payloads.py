@@ -40,7 +40,7 @@ def merge_request(
         "act_desc": action,
         "update_reason": "",
         "oldrev": oldrev,
-        "source_project_id": attributes["source"]["id"],
+        "source_project_id": _source_id(attributes),
         "target_project_id": repo.id,
         "need_review": False,
         "need_approve": False,
@@ -122,7 +122,7 @@ def note(shapes: Shapes, repo: Repo, pull: Pull, thread: Thread, written: Note, 
         "url": f"{shapes.pull_url(repo, pull)}#note_{thread.id}",
     }
     merge_request_block = _pull_attributes(shapes, repo, pull, head)
-    merge_request_block |= {"action": "open", "source_project_id": merge_request_block["source"]["id"]}
+    merge_request_block |= {"action": "open", "source_project_id": _source_id(merge_request_block)}
     return {
         "object_kind": "note",
         "event_type": "note",
@@ -159,6 +159,11 @@ def push(shapes: Shapes, repo: Repo, actor: str, branch: str, before: str, after
         "git_commit_no": after,
         "uuid": "",
     }
+
+
+def _source_id(attributes: Json) -> int:
+    """Of the source repository; 0 when it was deleted."""
+    return int(attributes["source"]["id"]) if attributes["source"] else 0
 
 
 def _pull_attributes(shapes: Shapes, repo: Repo, pull: Pull, head: Commit) -> Json:

@@ -19,8 +19,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
@@ -52,11 +50,12 @@ from bot.sandbox.gitcode.state import (
     User,
     World,
 )
+from bot.sandbox.server import LocalServer
 
 _ZERO = "0" * 40
 
 
-class Sandbox:
+class Sandbox(LocalServer):
     """A local GitCode. ``async with Sandbox(path) as forge:`` starts and stops it.
 
     Args:
@@ -76,14 +75,13 @@ class Sandbox:
         host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
+        super().__init__(host, port)
         self.world = World()
         self.faults = FaultScript()
         self.requests: list[Recorded] = []
         self.clock: Clock = clock or SystemClock()
         self.options = options or Options()
         self._state_dir = state_dir.resolve()
-        self._host, self._port = host, port
-        self._runner: web.AppRunner | None = None
         self._actions: Actions | None = None
         self.origin = ""
 
@@ -105,10 +103,7 @@ class Sandbox:
         shapes = Shapes(self.world, "")
         self._actions = Actions(self.world, shapes, hooks, self.options, self.clock)
         self._add_routes(app, self._actions)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self._host, self._port).start()
-        self._port = self._runner.addresses[0][1]
+        await self._listen(app)
         self.origin = f"http://{self._host}:{self._port}"
         shapes.origin = self.origin
 
@@ -117,17 +112,7 @@ class Sandbox:
         self.faults.release()
         if self._actions is not None:
             await self._actions.hooks.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+        await self._stop_listening()
 
     @property
     def actions(self) -> Actions:

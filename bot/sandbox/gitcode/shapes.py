@@ -246,7 +246,7 @@ class Shapes:
 
     def created_pull(self, repo: Repo, pull: Pull) -> Json:
         """The GitLab-like answer to ``POST /pulls``."""
-        source = self.world.repos[pull.source_repo]
+        source = self.world.repos.get(pull.source_repo)
         return {
             "id": pull.id,
             "iid": pull.number,
@@ -259,7 +259,7 @@ class Shapes:
             "target_branch": pull.target_branch,
             "source_branch": pull.source_branch,
             "author": self.number_user(pull.author),
-            "source_project_id": source.id,
+            "source_project_id": source.id if source else 0,
             "target_project_id": repo.id,
             "labels": self.labels(repo, pull),
             "work_in_progress": pull.draft,

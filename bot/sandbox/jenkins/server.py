@@ -21,8 +21,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
@@ -33,6 +32,7 @@ from bot.sandbox.jenkins.checkout import Source
 from bot.sandbox.jenkins.model import Account, Job, JobSettings, PullRequestTrigger, QueueEntry, Run, describe
 from bot.sandbox.jenkins.routes import VERSION, Routes, ServerState, job_url
 from bot.sandbox.jenkins.scheduler import Scheduler
+from bot.sandbox.server import LocalServer
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Recorded:
     status: int
 
 
-class SandboxJenkins:
+class SandboxJenkins(LocalServer):
     """A Jenkins on this machine: real HTTP, real state, real builds.
 
     Args:
@@ -81,10 +81,10 @@ class SandboxJenkins:
         strict_query: bool = False,
         faults: FaultScript | None = None,
     ) -> None:
+        super().__init__(host, port)
         self.clock = clock or SystemClock()
         self.faults = faults or FaultScript()
         self.requests: list[Recorded] = []
-        self._host, self._port = host, port
         self._sessions = itertools.count(2)
         self._state = ServerState(
             clock=self.clock,
@@ -96,7 +96,6 @@ class SandboxJenkins:
             cut_lines=cut_lines,
             strict_query=strict_query,
         )
-        self._runner: web.AppRunner | None = None
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
@@ -105,28 +104,13 @@ class SandboxJenkins:
         faults: Any = fault_middleware(self.faults, self.clock)
         app = web.Application(middlewares=[self._recording(), faults])
         app.router.add_route("*", "/{tail:.*}", Routes(self._state).serve)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._port)
-        await site.start()
-        self._port = self._runner.addresses[0][1]
+        await self._listen(app)
 
     async def stop(self) -> None:
         """Stop builds and listening."""
         self.faults.release()
         await self._state.scheduler.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+        await self._stop_listening()
 
     @property
     def url(self) -> str:

@@ -25,8 +25,7 @@ import re
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
@@ -35,6 +34,7 @@ from bot.sandbox.jenkins import PullRequestTrigger, Run, SandboxJenkins, Source
 from bot.sandbox.robot import texts
 from bot.sandbox.robot.description import check
 from bot.sandbox.robot.forge import ForgeApi, ForgeRefused
+from bot.sandbox.server import LocalServer
 
 LOG = logging.getLogger(__name__)
 PASS, FAIL = "pr-check-pass", "pr-check-fail"
@@ -86,7 +86,7 @@ class _Pull:
     number: int
 
 
-class Robot:
+class Robot(LocalServer):
     """The account that owns the gate. ``async with Robot(...) as robot:`` starts and stops it.
 
     Args:
@@ -96,12 +96,11 @@ class Robot:
     """
 
     def __init__(self, settings: RobotSettings, jenkins: SandboxJenkins, *, clock: Clock) -> None:
+        super().__init__(settings.host, settings.port)
         self.settings = settings
         self._jenkins = jenkins
         self._clock = clock
         self._forge = ForgeApi(settings.api_url, settings.token, clock)
-        self._port = settings.port
-        self._runner: web.AppRunner | None = None
         self._seen: set[int] = set()
         self._heads: dict[_Pull, str] = {}
         self._locks: dict[_Pull, asyncio.Lock] = {}
@@ -112,10 +111,7 @@ class Robot:
         app = web.Application(client_max_size=8 << 20)
         app.router.add_post("/hook", self._on_hook)
         app.router.add_get("/hook", _probed)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, self.settings.host, self._port).start()
-        self._port = self._runner.addresses[0][1]
+        await self._listen(app)
 
     async def stop(self) -> None:
         """Stop listening and whatever is going on."""
@@ -123,22 +119,12 @@ class Robot:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._forge.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+        await self._stop_listening()
 
     @property
     def hook_url(self) -> str:
         """Where the forge sends its events; register it with ``settings.secret``."""
-        return f"http://{self.settings.host}:{self._port}/hook"
+        return f"http://{self._host}:{self._port}/hook"
 
     async def poll(self, repo: str) -> None:
         """Look for commands and pushes by itself, for forges whose hooks got lost; what was seen already is skipped."""
