@@ -147,8 +147,9 @@ class ActionResult(_Value):
 
     For ``kind == "repair"`` the data are: ``status`` (``pushed``, ``proposed``, ``refused`` or ``head-moved``),
     ``sha``, ``subject``, ``rules`` and ``places`` (one per line), ``patch`` (unified diff), ``scope`` (``outside`` when
-    the fix would leave the pull request's files) and ``reason`` (for people). ``failed`` means that trouble on our
-    side prevented the action and a second try may help.
+    the fix would leave the pull request's files, ``gone`` when its source is deleted), ``why`` (nothing was pushed) and
+    ``reason`` (both for people). ``failed`` means that trouble on our side prevented the action and a second try may
+    help.
     """
 
     effect_key: str

@@ -115,6 +115,9 @@ def _proposed(case: Case, ctx: Context, result: ActionResult) -> Step:
         marker="patch",
         body=patch_body(case, ctx, result.data.get("patch", "")),
     )
+    why = result.data.get("why", "").rstrip("。. ")
+    if why:
+        return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.proposed_because", why=why).acting(patch)
     return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.proposed").acting(patch)
 
 
@@ -132,6 +135,8 @@ def _not_repaired(case: Case, ctx: Context, result: ActionResult) -> Step:
                 retriggers=(*case.retriggers, "repair-failed"),
             )
         )
+    if result.data.get("scope") == "gone":
+        return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.source_gone", why=why)
     if result.data.get("scope") == "outside":
         return end(case, ctx, Outcome.SCOPE_CREEP, "gate.reason.scope", detail=why)
     return end(case, ctx, Outcome.NEEDS_HUMAN, "gate.reason.repair_refused", detail=why)

@@ -27,7 +27,7 @@ from bot.repair.push import push
 from bot.repair.reason import Reason, because
 from bot.repair.task import RepairOutcome, RepairTask
 from bot.repair.tools import CancelToken
-from bot.repair.workspace import HeadMoved, Workspace, has_commit, open_workspace, remote_tip
+from bot.repair.workspace import HeadMoved, SourceGone, Workspace, has_commit, open_workspace, remote_tip
 
 
 async def repair(task: RepairTask) -> RepairOutcome:
@@ -58,34 +58,44 @@ def _work(task: RepairTask, cancel: CancelToken) -> RepairOutcome:
     tip = _tip(task)
     try:
         with open_workspace(task) as workspace:
-            if tip not in {None, task.head_sha}:
-                return _own_commit(task, workspace, tip or "") or _moved()
-            return _in_workspace(task, workspace, cancel, may_push=task.mode == "push" and tip is not None)
+            if isinstance(tip, Reason):
+                return _in_workspace(task, workspace, cancel, no_push=tip)
+            if tip != task.head_sha:
+                return _own_commit(task, workspace, tip) or _moved()
+            return _in_workspace(task, workspace, cancel)
     except HeadMoved:
         return _moved()
+    except SourceGone:
+        return RepairOutcome(status="refused", detail=because("source-gone"))
 
 
 def _moved() -> RepairOutcome:
     return RepairOutcome(status="head-moved", detail=because("head-moved"))
 
 
-def _tip(task: RepairTask) -> str | None:
-    """The source branch's sha; ``None`` when we may not even look, which leaves only a proposal."""
+def _tip(task: RepairTask) -> str | Reason:
+    """The source branch's sha, or why there is nothing to push to, which leaves only a proposal."""
     hostgit.refuse_login_in_url(task.push_url)
+    if not task.push_url:
+        return because("source-gone")
     try:
-        return remote_tip(task, task.work_root)
-    except (hostgit.NoRight, NotFound):
-        return None
+        return remote_tip(task, task.work_root) or because("source-gone")
+    except hostgit.NoRight:
+        return because("no-push-right")
+    except NotFound:
+        return because("source-gone")
 
 
 def _own_commit(task: RepairTask, workspace: Workspace, tip: str) -> RepairOutcome | None:
-    if not tip or not has_commit(workspace.mirror, tip) or not is_ours(task, workspace.mirror, tip):
+    if not has_commit(workspace.mirror, tip) or not is_ours(task, workspace.mirror, tip):
         return None
     subject, fixed, patch = told_by(task, workspace.mirror, tip)
     return RepairOutcome(status="pushed", commit_sha=tip, subject=subject, patch=patch, fixed=fixed)
 
 
-def _in_workspace(task: RepairTask, workspace: Workspace, cancel: CancelToken, *, may_push: bool) -> RepairOutcome:
+def _in_workspace(
+    task: RepairTask, workspace: Workspace, cancel: CancelToken, *, no_push: Reason | None = None
+) -> RepairOutcome:
     mended = mend(task, workspace, cancel)
     if not mended.fixed:
         return RepairOutcome(status="refused", refused=tuple(mended.refused), checks=mended.checks)
@@ -100,9 +110,9 @@ def _in_workspace(task: RepairTask, workspace: Workspace, cancel: CancelToken, *
         fixed=tuple(mended.fixed),
         refused=tuple(mended.refused),
         checks=mended.checks,
-        detail=because("no-push-right") if task.mode == "push" else None,
+        detail=no_push or (because("no-push-right") if task.mode == "push" else None),
     )
-    if not may_push:
+    if no_push is not None or task.mode != "push":
         return proposal
     cancel.raise_if_cancelled()
     sha = make_commit(task, workspace, message)

@@ -49,6 +49,10 @@ class HeadMoved(Exception):
         self.tip = tip
 
 
+class SourceGone(NotFound):
+    """The repository or the branch that the pull request comes from is gone, and its head is to be had nowhere else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One tracked path: git's mode and blob id."""
@@ -215,6 +219,7 @@ def fetch_head(task: RepairTask, mirror: Path) -> None:
 
     Raises:
         HeadMoved: The head is no longer to be had.
+        SourceGone: Nor is the source branch, nor its repository.
         RetryLater, NoRight, TellOperator: by remedy.
     """
     sources = (
@@ -223,16 +228,22 @@ def fetch_head(task: RepairTask, mirror: Path) -> None:
         (task.clone_url, f"refs/pull/{task.number}/head"),
     )
     trouble: Exception | None = None
+    gone = not task.push_url  # the forge knows no source repository any more
     for url, ref in sources:
         if has_commit(mirror, task.head_sha):
             break
+        if not url:
+            continue
         try:
             _fetch(task, mirror, url, ref, _head_ref(task))
         except (NotFound, hostgit.NoRight) as error:
             trouble = error
+            gone = gone or (ref == f"refs/heads/{task.head_ref}" and isinstance(error, NotFound))
     if not has_commit(mirror, task.head_sha):
         if isinstance(trouble, hostgit.NoRight):
             raise trouble
+        if gone:
+            raise SourceGone(f"the source branch of pull request {task.number} is gone")
         raise HeadMoved("")
     _fetch(task, mirror, task.clone_url, f"refs/heads/{task.base_ref}", f"refs/gatebot/base/{task.base_ref}")
 
@@ -272,6 +283,7 @@ def open_workspace(task: RepairTask) -> Iterator[Workspace]:
 
     Raises:
         HeadMoved: The head cannot be fetched any more.
+        SourceGone: Because what it was pushed to is gone.
         RetryLater, NoRight, TellOperator: by remedy.
     """
     for url in (task.clone_url, task.push_url):

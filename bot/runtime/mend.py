@@ -77,6 +77,7 @@ def make_repairer(
         if outcome.detail is not None:
             reasons.insert(0, outcome.detail.text(language))
         outside_pull = {reason.text_id for _, reason in outcome.refused} & {"outside-pr"}
+        gone = outcome.status == "refused" and outcome.detail is not None and outcome.detail.text_id == "source-gone"
         return RoomAnswer(
             "done",
             data={
@@ -86,8 +87,9 @@ def make_repairer(
                 "rules": "\n".join(dict.fromkeys(finding.rule or finding.tool for finding in outcome.fixed)),
                 "places": "\n".join(dict.fromkeys(_place(finding) for finding in outcome.fixed)),
                 "patch": outcome.patch[:_MAX_PATCH],
-                "scope": "outside" if outside_pull and not outcome.fixed else "",
+                "scope": "gone" if gone else "outside" if outside_pull and not outcome.fixed else "",
                 "reason": "\n".join(dict.fromkeys(reasons)),
+                "why": outcome.detail.text(language) if outcome.detail is not None else "",
             },
         )
 

@@ -77,6 +77,8 @@ async def _moved(action: PublishReview | CheapReview, pull: PullRequest, outside
 
 
 async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> RoomAnswer:
+    from bot.repair.reason import because
+    from bot.repair.workspace import SourceGone
     from bot.runtime.heads import head_task
     from bot.runtime.quick_check import check  # loads linters' wrappers; only /review needs them
 
@@ -87,6 +89,9 @@ async def _cheap(action: CheapReview, pull: PullRequest, outside: Outside) -> Ro
             outcome = await asyncio.to_thread(check, head_task(pull, outside.settings), changed, language)
     except RetryLater:
         raise
+    except SourceGone:
+        await _answer(action, because("source-gone").text(language), pull, outside)
+        return RoomAnswer("refused", "the source branch is gone")
     except GateBotError as error:  # whoever asked must hear of it, and the operator reads it in the log
         log.error("%s: %s", action.effect_key, error)
         await _answer(action, render("review.failed", language, why=str(error)), pull, outside)

@@ -205,6 +205,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "zh": "自动修复被安全检查拒绝：{detail}。",
         "en": "The repair was refused by its safety checks: {detail}.",
     },
+    "gate.reason.source_gone": {"zh": "{why}。", "en": "{why}."},
     "gate.reason.repair_failed": {
         "zh": "自动修复两次没有完成：{detail}。",
         "en": "The repair could not be carried out twice: {detail}.",
@@ -216,6 +217,10 @@ TEXTS: dict[str, dict[str, str]] = {
     "gate.reason.proposed": {
         "zh": "修复补丁已放在评论中，等待作者采用。",
         "en": "A patch was put into a comment; the author may apply it.",
+    },
+    "gate.reason.proposed_because": {
+        "zh": "{why}。修复补丁已放在评论中，等待作者采用。",
+        "en": "{why}. A patch was put into a comment; the author may apply it.",
     },
     "gate.reason.offer_expired": {
         "zh": "可以自动修复，但一直没有收到 `/autofix`。",

@@ -109,6 +109,16 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "没有向源分支推送的权限，改为给出补丁。",
         "en": "The source branch does not accept our push, so a patch is offered instead.",
     },
+    "repair.source-gone": {
+        "zh": (
+            "PR 的源仓库（fork）或源分支已被删除，GateBot 无法向其推送修复。"
+            "请恢复该仓库或分支；无法恢复时，请从新的分支重新提交 PR。"
+        ),
+        "en": (
+            "The repository (fork) or the branch that this pull request comes from was deleted, so no fix can be "
+            "pushed to it. Restore it, or open a new pull request from another branch."
+        ),
+    },
     "repair.head-moved": {
         "zh": "PR 已有新的提交，本次修复作废。",
         "en": "The pull request has a newer commit; this repair is void.",

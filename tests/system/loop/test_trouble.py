@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 
 import pytest
 import sqlalchemy as sa
@@ -140,3 +141,20 @@ async def test_a_stop_in_the_middle_of_a_repair_neither_loses_nor_doubles_it(pla
         history = await gitrepo.commits(p.forge.world.repo(FORK).git_dir, branch, 5)
         assert [commit.author_name for commit in history[:2]] == [BOT, AUTHOR]
         assert p.commands() == ["/check-pr", "/retest", "/check-pr", "/retest"]
+
+
+async def test_a_fork_that_is_deleted_while_its_build_runs_ends_with_what_to_do(play: Opener) -> None:
+    async with play() as p:
+        await p.open(changed=MISSPELT)
+        await p.until(lambda case: case.build_number > 0, "a build")
+        fork = p.forge.world.repos.pop(FORK)
+        shutil.rmtree(fork.git_dir)
+        case = await p.until_ended()
+        assert case.outcome is Outcome.NEEDS_HUMAN
+        report = p.said()[-1]
+        assert "源分支已被删除" in report
+        assert "git apply fix.patch" in report  # the forge itself still has the head
+        assert "ls-remote" not in report
+        await p.say(AUTHOR, "/autofix")
+        await p.until(lambda case: case.repairs == 2 and case.outcome is not None, "the same answer")
+        assert "ls-remote" not in "".join(p.said())

@@ -167,3 +167,23 @@ async def test_rule_files_of_the_pull_request_do_not_count(tmp_path: Path, kit: 
     assert outcome.status == "pushed"
     assert kit.git(forge.origin, "diff", "--name-only", "dev^", "dev") == "docs/a.md"
     assert not canary.exists()
+
+
+@pytest.mark.parametrize("left", ["nothing", "the-forges-own-ref", "the-branch-is-gone"])
+@pytest.mark.parametrize("url", ["known", "unknown"])
+async def test_a_deleted_fork_is_told_in_plain_words(tmp_path: Path, kit: Any, left: str, url: str) -> None:
+    forge = kit.make_forge(tmp_path, {"a.txt": b"1\n"}, {"src/mesh.py": MODULE})
+    gone = (tmp_path / "deleted.git").as_uri() if url == "known" else ""
+    task = forge.task((UNUSED,), ("src/mesh.py",), push_url=gone)
+    if left == "the-branch-is-gone":
+        task = replace(task, push_url=task.clone_url)
+    if left == "the-forges-own-ref":
+        kit.git(forge.origin, "update-ref", f"refs/merge-requests/{task.number}/head", task.head_sha)
+    kit.git(forge.origin, "update-ref", "-d", "refs/heads/dev")
+    kit.git(forge.origin, "reflog", "expire", "--expire=now", "--all")
+    outcome = await repair(task)
+    assert outcome.detail is not None
+    assert "源分支已被删除" in outcome.detail.text()
+    assert "重新提交 PR" in outcome.detail.text()
+    assert "git" not in outcome.detail.text().lower().replace("gatebot", "")
+    assert outcome.status == ("proposed" if left == "the-forges-own-ref" else "refused")
