@@ -25,6 +25,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import yaml
@@ -200,9 +201,9 @@ class Problem:
         return f"{self.kind}@{self.module}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ops:
-    """One operator directory.
+    """One operator directory, as it is while this object lives: what its files say is read once.
 
     Attributes:
         directory: Its path.
@@ -230,11 +231,13 @@ class Ops:
         """Modules that define the class themselves."""
         return [name for name in self.modules if (found := self.names(name)) and kind in found.classes]
 
+    @cached_property
     def words(self) -> frozenset[str]:
         """Every word of every YAML file: what is not among them is certainly not registered."""
         texts = ((self.read(path) or b"").decode("utf-8", "replace") for path in self.yamls)
         return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
+    @cached_property
     def bases(self) -> frozenset[str]:
         """Names of the classes that others derive from."""
         found = (self.names(name) for name in self.modules)
@@ -246,7 +249,7 @@ class Ops:
         names = self.names(module)
         if names is None:
             return []
-        known = self.words() | self.bases()
+        known = self.words | self.bases
         return [kind for kind in names.operators() if kind not in known]
 
 

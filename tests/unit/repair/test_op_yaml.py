@@ -27,7 +27,7 @@ from bot.gate.finding import Finding
 from bot.repair.checks.base import CheckContext
 from bot.repair.checks.op_yaml import CHECK
 from bot.repair.guard_proof import proves
-from bot.repair.op_registry import names_of, ops_directory, read_entries
+from bot.repair.op_registry import Ops, names_of, ops_directory, read_entries
 from bot.repair.reason import in_chinese
 from bot.repair.recipes.base import Nature
 from bot.repair.recipes.registry import recipe_for
@@ -55,6 +55,21 @@ pad: {distributed_op_class: PadDistributedOp, value: 0}
 )
 def test_whose_registration_a_yaml_file_is(path: str, directory: str) -> None:
     assert ops_directory(path) == directory
+
+
+def test_the_yaml_files_of_a_directory_are_read_once_however_many_modules_are_asked_about() -> None:
+    files = {f"ops/parallel_{name}.py": f"class {name.title()}DistributedOp: ...\n".encode() for name in "abcdef"}
+    files["ops/yaml/a.yaml"] = b"a: {distributed_op_class: ADistributedOp}\n"
+    asked: list[str] = []
+
+    def read(path: str) -> bytes | None:
+        asked.append(path)
+        return files.get(path)
+
+    modules = tuple(f"parallel_{name}" for name in "abcdef")
+    ops = Ops("ops", modules, ("ops/yaml/a.yaml",), read)
+    assert [ops.unregistered(module) for module in modules] == [[], *([f"{n}DistributedOp"] for n in "BCDEF")]
+    assert max(asked.count(path) for path in set(asked)) == 1
 
 
 def test_texts_and_lists_are_no_entries_and_an_empty_one_goes_by_the_default() -> None:
