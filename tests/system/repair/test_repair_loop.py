@@ -163,12 +163,6 @@ async def test_a_branch_put_back_by_its_author_is_left_alone(forge: Any, kit: An
     assert forge.tip("dev") == forge.tip("master")
 
 
-async def test_a_deleted_branch_means_head_moved(forge: Any, kit: Any) -> None:
-    task = forge.task(FINDINGS[:1], FILES)
-    kit.git(forge.origin, "update-ref", "-d", "refs/heads/dev")
-    assert (await repair(task)).status == "head-moved"
-
-
 async def test_propose_gives_a_patch_and_pushes_nothing(forge: Any) -> None:
     task = forge.task(FINDINGS[:1], FILES, mode="propose")
     outcome = await repair(task)
