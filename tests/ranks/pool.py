@@ -55,14 +55,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _serve(rank: int, size: int, port: int, pipe: Connection, group_timeout_s: float) -> None:
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-    os.environ["LOCAL_RANK"] = str(rank)
-    import torch
-    import torch.distributed as dist
-
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", timeout=timedelta(seconds=group_timeout_s))
+def answer_calls(pipe: Connection) -> None:
+    """Tells the parent that this rank is ready, answers its calls, and ends the process with it or at its word."""
     pipe.send(("ready", None))
     while True:
         try:
@@ -79,6 +73,17 @@ def _serve(rank: int, size: int, port: int, pipe: Connection, group_timeout_s: f
             answer = ("raised", traceback.format_exc())
         pipe.send(answer)
     os._exit(0)
+
+
+def _serve(rank: int, size: int, port: int, pipe: Connection, group_timeout_s: float) -> None:
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    os.environ["LOCAL_RANK"] = str(rank)
+    import torch
+    import torch.distributed as dist
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", timeout=timedelta(seconds=group_timeout_s))
+    answer_calls(pipe)
 
 
 class RankPool:

@@ -16,15 +16,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import traceback
-from collections.abc import Callable
 from datetime import timedelta
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tests.ranks.pool import RankPool
+from tests.ranks.pool import RankPool, answer_calls
 
 _STEPS: list[Any] = []
 
@@ -39,22 +36,7 @@ def _serve(rank: int, size: int, port: int, pipe: Connection, group_timeout_s: f
     import hyper_parallel as hp
 
     hp.init_device_mesh("cpu", (size,), mesh_dim_names=("dp",))
-    pipe.send(("ready", None))
-    while True:
-        try:
-            message = pipe.recv()
-        except EOFError:
-            break
-        if message is None:
-            break
-        module, function, arguments = message
-        try:
-            call: Callable[..., Any] = getattr(importlib.import_module(module), function)
-            answer = ("done", call(*arguments))
-        except BaseException:
-            answer = ("raised", traceback.format_exc())
-        pipe.send(answer)
-    os._exit(0)
+    answer_calls(pipe)
 
 
 class MindSporePool(RankPool):
