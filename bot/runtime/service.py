@@ -22,8 +22,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-
 from bot.build_server import BuildServer
 from bot.clock import Clock, SystemClock
 from bot.config import Settings
@@ -41,6 +39,7 @@ from bot.runtime.mend import make_repairer, repairable
 from bot.runtime.metrics import Metrics
 from bot.runtime.outside import Outside, Point, no_point
 from bot.runtime.publish import make_reviewer
+from bot.runtime.store_probe import StoreProbe
 
 if TYPE_CHECKING:
     from bot.runtime.engine import Engine
@@ -88,6 +87,7 @@ class Service:
         self._busy = busy
         self._poll = poll_seconds
         self._timers = timers
+        self._probe = StoreProbe(self.database)
         self._writer = InboxWriter(self.database, self._on_new)
         self._dispatcher: Dispatcher | None = None
         self._engine: Engine | None = None
@@ -151,11 +151,7 @@ class Service:
 
     async def store_trouble(self) -> str:
         """Why events could not be kept just now; empty when they can."""
-        try:
-            await asyncio.wait_for(self.database.run(lambda c: c.execute(sa.text("SELECT 1")).scalar()), 5.0)
-        except (RetryLater, TimeoutError) as error:
-            return f"store: {str(error) or 'no answer within 5 s'}"
-        return ""
+        return await self._probe.trouble()
 
     async def refresh_gauges(self) -> None:
         """Bring the gauges up to date, for whoever asks for metrics."""

@@ -133,3 +133,11 @@ replicas = sa.Table(
     sa.Column("name", sa.String(100), primary_key=True),
     sa.Column("beat_at", sa.Float, nullable=False),  # real Unix seconds: two processes must agree on it
 )
+
+probe = sa.Table(
+    "gatebot_probe",
+    metadata,
+    sa.Column("name", sa.String(60), primary_key=True),
+    sa.Column("written_at", sa.Float, nullable=False),
+    sa.Column("filling", sa.Text, nullable=False),  # of no meaning: what counts is that it could be written
+)
