@@ -32,6 +32,7 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID
 from bot.runtime import cases
 from bot.runtime.database import engine_url
 from bot.runtime.outside import Outside
+from bot.runtime.recovery import check_recovery, recover
 from bot.runtime.wakeup import wake_up
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,12 @@ class Engine:
         return frozenset(self._running)
 
     def start(self) -> None:
-        """Open the engine's own tables and continue what an earlier process left unfinished. Call inside the loop."""
+        """Open the engine's own tables and continue what an earlier process left unfinished. Call inside the loop.
+
+        Raises:
+            TellOperator: The installed DBOS cannot do what the engine needs.
+        """
+        check_recovery()
         settings = self._outside.settings
         config: DBOSConfig = {
             "name": "gatebot",
@@ -181,7 +187,7 @@ class Engine:
         gone = sorted({flow.executor_id for flow in old if flow.executor_id and flow.executor_id not in known})
         if gone:
             log.warning("wake-ups of %s, which gave no sign of life, are continued by others", ", ".join(gone))
-            await asyncio.to_thread(DBOS._recover_pending_workflows, gone)  # what DBOS' own recovery endpoint calls
+            await asyncio.to_thread(recover, gone)
         return tuple(gone)
 
     async def forget_before(self, moment: float) -> int:
