@@ -169,22 +169,25 @@ class Onlooker:
             self._tell(happening)
 
 
-async def play(stage: Stage, tell: Callable[[Happening], None], *, seconds: float = 240.0) -> Ending:
+async def play(
+    stage: Stage, tell: Callable[[Happening], None], *, seconds: float = 240.0, branch: str = BRANCH
+) -> Ending:
     """Play the story to its end.
 
     Args:
-        stage: A fresh stage.
+        stage: A stage, fresh for this branch.
         tell: Told of everything that happens, as it happens.
         seconds: Real seconds after which the story is given up.
+        branch: The contributor's branch.
 
     Raises:
         TimeoutError: It did not end in time; the message says where it stands.
     """
     began, world = time.monotonic(), stage.world
     async with stage.clock.running():
-        await world.forge.push(FORK, BRANCH, files.FAULTY_FILES, author=AUTHOR, message=TITLE)
+        await world.forge.push(FORK, branch, files.FAULTY_FILES, author=AUTHOR, message=TITLE)
         pull = await world.forge.open_pull_request(
-            REPO, author=AUTHOR, title=TITLE, body=files.INCOMPLETE_BODY, branch=BRANCH, head_repo=FORK
+            REPO, author=AUTHOR, title=TITLE, body=files.INCOMPLETE_BODY, branch=branch, head_repo=FORK
         )
         tell(Happening(stage.clock.now(), AUTHOR, "demo.opens", {"number": str(pull.number)}))
         onlooker = Onlooker(stage, pull.number, tell, seconds=seconds)

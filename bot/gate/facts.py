@@ -175,4 +175,5 @@ class Facts(_Value):
     may_push: bool = False
     results: tuple[ActionResult, ...] = ()
     label_times: dict[str, datetime] = {}  # when a label was put on, where the forge tells
+    label_gaps: frozenset[str] = frozenset()  # labels that were off for a while since our own push made this head
     build_lost: bool = False  # the build or queue entry that we wait for is known to be gone

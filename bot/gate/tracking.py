@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 
 from bot.gate.case import Case, Outcome, Phase
 from bot.gate.decision import AnyAction, RemoveLabel
@@ -57,11 +58,21 @@ def open_case(case: Case, ctx: Context) -> Case:
 
 
 def track_labels(case: Case, ctx: Context) -> Case:
-    """Remember since when each gate label has been there without a gap."""
+    """Remember since when each gate label has been there without a gap.
+
+    A gap that only hooks saw counts against what is older than the head, and no further: a hook that comes late must
+    not make an answer to an earlier request on the same head look like one to the newest.
+    """
     names = ctx.policy.labels
     watched = {names.check_pass, names.check_fail, names.running, names.passed, names.failed, names.checking}
+
+    def since(name: str) -> datetime:
+        known = case.label_since.get(name, ctx.now)
+        of_old_head = case.head_since is not None and known < case.head_since
+        return ctx.now if of_old_head and name in ctx.facts.label_gaps else known
+
     present = watched & ctx.facts.pr.labels
-    return changed(case, label_since={name: case.label_since.get(name, ctx.now) for name in sorted(present)})
+    return changed(case, label_since={name: since(name) for name in sorted(present)})
 
 
 def track_request(case: Case, ctx: Context) -> Case:

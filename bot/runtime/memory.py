@@ -121,9 +121,16 @@ class Memory(BaseModel):
             case StartBuild():
                 return self.with_(queue_id=int(result.data.get("queue_id", "0") or 0), queue_head=action.head_sha)
             case Repair():
-                return self.with_(pr_read_at=None)  # the head may have moved
+                return self._mended(result)
             case _:
                 return self
+
+    def _mended(self, result: ActionResult) -> Memory:
+        """The pull request must be read again, for the head may have moved; of our own push we know where to."""
+        sha = result.data.get("sha", "") if result.data.get("status") == "pushed" else ""
+        if self.pr is None or not sha:
+            return self.with_(pr_read_at=None)
+        return self.with_(pr=self.pr.model_copy(update={"head_sha": sha}), pr_read_at=None, head_at=None)
 
     def _labels(self, add: set[str] = frozenset(), remove: set[str] = frozenset()) -> Memory:  # type: ignore[assignment]
         if self.pr is None:

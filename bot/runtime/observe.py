@@ -117,6 +117,7 @@ async def observe(
         may_push=memory.may_push.get(pull.head_repo, False),
         results=results,
         build_lost=seen.lost,
+        label_gaps=_labels_gone_between(case, events, pull, policy),
     )
     return Observation(facts=facts, memory=memory.with_(results=()), pull=pull)
 
@@ -148,7 +149,11 @@ async def _pull(
 
 def _pull_is_stale(case: Case, taken: TakenIn, events: Events, outside: Outside, *, first: bool, running: bool) -> bool:
     memory, policy, now = taken.memory, outside.settings.gate, outside.clock.now()
-    if memory.pr is None or memory.pr_read_at is None:
+    if memory.pr is None:
+        return True
+    if not first and policy.owner == "robot" and _just_pushed(memory, memory.pr):
+        return False  # we hold all that the next step needs; the next wake-up reads, and no label counts before
+    if memory.pr_read_at is None:
         return True
     if not first:
         return False
@@ -163,6 +168,23 @@ def _pull_is_stale(case: Case, taken: TakenIn, events: Events, outside: Outside,
     # What the robot says of a build is asked of the build server; the labels that go with it send hooks of their own.
     told = {note.note_id for note in memory.robot_notes if not note.kind.startswith("pipeline_")}
     return moved or closed or any(event.note_id in told for event, _ in events.notes)
+
+
+def _just_pushed(memory: Memory, pull: PullRequest) -> bool:
+    """Whether the head is the commit that we pushed in the last round of this wake-up."""
+    return any(result.kind == "repair" and result.data.get("sha") == pull.head_sha for result in memory.results)
+
+
+def _labels_gone_between(case: Case, events: Events, pull: PullRequest, policy: Policy) -> frozenset[str]:
+    """Labels of the gate that were off at a time when the head was what it is.
+
+    Told by hooks, which may come late: they prove it only of a head that never was before, which is one we made.
+    """
+    if pull.head_sha not in {commit.sha for commit in case.commits}:
+        return frozenset()
+    told = [event.labels for event in events.pulls if event.head_sha == pull.head_sha and event.labels is not None]
+    watched = {policy.labels.check_pass, policy.labels.check_fail}
+    return frozenset(label for label in watched if any(label not in labels for labels in told))
 
 
 def _tells_something_new(event: MergeRequestEvent, known: PullRequest, policy: Policy) -> bool:
@@ -317,10 +339,15 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
 
 
 async def _may_push(pull: PullRequest, memory: Memory, outside: Outside) -> Memory:
-    """Asked once per source repository, and only when a repair is in sight."""
+    """Asked only when a repair is in sight, and a right that we have once an hour for all pull requests of a fork.
+
+    A right that was taken away meanwhile costs nothing: the push is refused, and the fix becomes a patch.
+    """
     in_sight = memory.diagnosis is not None and any(finding.repairable for finding in memory.diagnosis.findings)
     if not in_sight or not pull.head_repo or pull.head_repo in memory.may_push:  # no name: the fork was deleted
         return memory
+    if outside.pushable.get(pull.head_repo, 0.0) > outside.stamp():
+        return memory.with_(may_push={**memory.may_push, pull.head_repo: True})
     try:
         allowed = await outside.forge.may_push(pull.head_repo)
     except RetryLater:
@@ -328,6 +355,8 @@ async def _may_push(pull: PullRequest, memory: Memory, outside: Outside) -> Memo
     except GateBotError as error:
         log.warning("%s: may we push to %s? %s", f"{pull.repo}#{pull.number}", pull.head_repo, error)
         allowed = False
+    if allowed:
+        outside.believe_pushable(pull.head_repo)
     return memory.with_(may_push={**memory.may_push, pull.head_repo: allowed})
 
 

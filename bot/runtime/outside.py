@@ -55,6 +55,7 @@ Point = Callable[[str], None]
 
 _FILES_KEPT = 200
 _CHANGES_KEPT = 8
+_PUSHABLE_SECONDS = 3600.0
 
 
 def no_point(_name: str) -> None:
@@ -82,6 +83,7 @@ class Outside:
         templates: Templates by (repository, base sha), for this process' life.
         bare_repos: Repositories without a template, and until when that is believed.
         changes: Diffs by (repository, number, head sha), of the few pull requests that were read last.
+        pushable: Source repositories that we may push to, and until when that is believed without asking again.
         files: Changed paths by (repository, number, head sha), for this process' life.
     """
 
@@ -101,6 +103,7 @@ class Outside:
     templates: dict[tuple[str, str], FoundTemplate] = field(default_factory=dict)
     files: dict[tuple[str, int, str], tuple[str, ...]] = field(default_factory=dict)
     bare_repos: dict[str, float] = field(default_factory=dict)
+    pushable: dict[str, float] = field(default_factory=dict)
     changes: dict[tuple[str, int, str], tuple[ChangedFile, ...]] = field(default_factory=dict)
 
     def stamp(self) -> float:
@@ -116,6 +119,12 @@ class Outside:
         while len(self.files) >= _FILES_KEPT:
             del self.files[next(iter(self.files))]
         self.files[pull.repo, pull.number, pull.head_sha] = paths
+
+    def believe_pushable(self, repo: str) -> None:
+        """We were told just now that we may push there; the oldest such words are forgotten."""
+        while len(self.pushable) >= _FILES_KEPT:
+            del self.pushable[next(iter(self.pushable))]
+        self.pushable[repo] = self.stamp() + _PUSHABLE_SECONDS
 
     async def changes_of(self, pull: PullRequest) -> tuple[ChangedFile, ...]:
         """The diff of a pull request at its head; the forge is asked once per head and process."""

@@ -16,7 +16,7 @@
 
 Of what DBOS 3.4 offers publicly, ``resume_workflow`` comes nearest. It starts a workflow again whoever carries it, so
 two replicas that look at once would both start the same one. Its own recovery moves a workflow only while it still
-belongs to the process that is given up, in one statement; Conductor and the admin server may ask for it, a call may not.
+belongs to the process that is given up, in one statement; it is there for Conductor and the admin server alone.
 """
 
 from __future__ import annotations
