@@ -22,6 +22,7 @@ rule's own error is raised instead. The engine knows no framework: `platform` su
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -168,9 +169,13 @@ class Engine:
         outs = result[0]
         if inplace and (not outs or outs[0] is not given[0]):
             raise LayoutError(explain(op.op_name, "the result's layout", f"that of the target, {given[0]}", outs))
-        impl = op.get_expand_impl(func, result, values)
+        lacks = not inplace and any(layout.numel and not math.prod(layout.local_shape) for layout in (*used, *outs))
+        as_elsewhere = self.platform.as_elsewhere
+        impl = op.get_expand_impl(as_elsewhere(func, op.fits_stand_ins) if lacks else func, result, values)
         if inplace and impl is not None:
             raise LayoutError(explain(op.op_name, "the local call", "the operator itself", "a replacement"))
+        if lacks and impl is None:
+            impl = as_elsewhere(func, True)
         return Plan(op, paths, given, used, outs, impl, refusal)
 
     def _choices(

@@ -45,11 +45,14 @@ class DistributedOp:
         scalars_matter: False if no scalar's value influences layouts or the local call (element-wise ops): one cache
             entry then serves all scalars.
         allow_partial_inputs: whether pending reductions may come in.
+        fits_stand_ins: whether what a replacement gives to `func` still fits together where every empty dim is taken to
+            be one long: an error that `func` then raises is one that ranks with a part raise.
     """
 
     signature: ClassVar[str] = ""
     scalars_matter: ClassVar[bool] = True
     _allow_partial_inputs: ClassVar[bool] = False
+    fits_stand_ins: ClassVar[bool] = False
 
     def __init__(self, op_name: str, platform: Any = None, **options: Any) -> None:
         self.op_name = op_name

@@ -54,6 +54,7 @@ class AttentionDistributedOp(AxisRuleOp):
     signature: ClassVar[str] = (
         "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False"
     )
+    fits_stand_ins: ClassVar[bool] = True
 
     def output_shapes(self, call: OpCall) -> Sequence[Shape]:
         """See the base class."""
@@ -132,25 +133,15 @@ class AttentionDistributedOp(AxisRuleOp):
         if axes:
             return self._merged(call, axes)
         query = call.layout("query")
-        hangs = call["attn_mask"] is not None and not math.prod(query.local_shape)
-        if hangs or self._mask_stretches(call, query) or (ROWS in tags and call["is_causal"]):
+        if self._mask_stretches(call, query) or (ROWS in tags and call["is_causal"]):
             return self._gathered(func, call, None)
         return None
 
     def _attend(self, func: Any, call: OpCall, causal: bool) -> Callable[..., Any]:
-        """The operator itself on query, key, value and mask.
-
-        It drops the mask where there is no query; the ranks that have one wait for the gradient of the mask.
-        """
+        """The operator itself on query, key, value and mask."""
         rest = {"dropout_p": 0.0, "is_causal": causal, "scale": call["scale"]}
         rest |= {"enable_gqa": True} if call["enable_gqa"] else {}
-        add = self.platform.sum
-
-        def attend(query: Any, key: Any, value: Any, mask: Any) -> Any:
-            out = func(query, key, value, attn_mask=mask, **rest)
-            return out if mask is None or math.prod(out.shape) else out + add(mask, range(mask.ndim), False, None)
-
-        return attend
+        return lambda query, key, value, mask: func(query, key, value, attn_mask=mask, **rest)
 
     def _gathered(self, func: Any, call: OpCall, axis: int | None) -> Callable[..., Any]:
         """Own rows; keys and values are whole already (`axis` None) or fetched as far as the rows see."""
@@ -215,6 +206,7 @@ class AttentionDistributedOp(AxisRuleOp):
 
         def impl(*tensors: Any) -> Any:
             own, keys, values, _ = pick(tensors)
+            platform.require_float(self.op_name, own, None)
             terms = attention_terms(own, keys, values, scale, diagonal, largest)
             for axis in axes:
                 terms = platform.all_reduce(terms, mesh, axis)

@@ -107,7 +107,7 @@ class CatDistributedOp(AxisRuleOp):
             held.append(shifted(chunks(shape[dim], ranks), at))
             at += shape[dim]
         holds, wants = joined(held), chunks(at, ranks)
-        return lambda *parts: platform.move_windows(func(parts, dim), mesh, axis, dim, holds, wants)
+        return lambda *parts: platform.move_windows(platform.cat(parts, dim), mesh, axis, dim, holds, wants)
 
 
 class StackDistributedOp(AxisRuleOp):

@@ -95,7 +95,7 @@ class ScanDistributedOp(AxisRuleOp):
         me, ones = mesh.own_coordinate()[axis], (1,) * mesh.mesh_shape[axis]
         own, kind = call.layouts[0].local_shape[dim], self.options["total"]
         named = {} if dtype is None else {"dtype": dtype}
-        cat, dims = platform.xp.cat, tuple(range(len(call.shape())))
+        cat, dims = platform.cat, tuple(range(len(call.shape())))
         lone = kind == "prod" and me + own <= 1
 
         def run(x: Any) -> Any:
@@ -145,7 +145,7 @@ class ExtremeScanDistributedOp(ScanDistributedOp):
         platform, layout = self.platform, call.layouts[0]
         mesh, own, offset = layout.mesh, layout.local_shape[dim], layout.local_offset[dim]
         me, ones = mesh.own_coordinate()[axis], (1,) * mesh.mesh_shape[axis]
-        cat, name = platform.xp.cat, self.op_name
+        cat, name = platform.cat, self.op_name
 
         def last(x: Any) -> Any:
             # Parts without a position come after all others, so what they say is never used.

@@ -68,20 +68,10 @@ def _size(dtype: Any) -> int:
     return int(Tensor(0, dtype).itemsize)
 
 
-class Words:
-    """`mint`, with those of its functions replaced that rules call by PyTorch's meaning."""
-
-    cat = staticmethod(joined)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(mint, name)
-
-
 class LineKernels:
     """Mixed into the platform object."""
 
-    xp = Words()
-
+    cat = staticmethod(joined)
     move_windows = staticmethod(windows.move_windows)
     add_windows = staticmethod(windows.add_windows)
     fetch_window = staticmethod(windows.fetch_window)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -40,7 +39,6 @@ class TorchPlatform(Kernels, BatchKernels):
 
     name = "torch"
     dtensor = DTensor
-    xp: ModuleType = torch
 
     # -- process groups
     def __init__(self) -> None:

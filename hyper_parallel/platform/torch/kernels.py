@@ -24,6 +24,7 @@ import torch
 from hyper_parallel.platform.torch import adjoint, wire
 from hyper_parallel.platform.torch.kernels_attention import AttentionKernels
 from hyper_parallel.platform.torch.kernels_count import CountKernels
+from hyper_parallel.platform.torch.kernels_empty import EmptyKernels
 from hyper_parallel.platform.torch.kernels_lines import LineKernels
 from hyper_parallel.platform.torch.kernels_loss import LossKernels
 from hyper_parallel.platform.torch.kernels_norm import NormKernels
@@ -44,6 +45,7 @@ _DIM_TUPLE: dict[str, Any] = {
 class Kernels(
     AttentionKernels,
     CountKernels,
+    EmptyKernels,
     LineKernels,
     LossKernels,
     NormKernels,

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from hyper_parallel.platform.torch import rows, windows
+from hyper_parallel.platform.torch.kernels_empty import cat
 
 Tensor = torch.Tensor
 
@@ -43,7 +44,7 @@ def assemble(x: Tensor, dim: int, runs: Sequence[tuple[int, int, int]], fill: An
             parts.append(x.narrow(dim, start - count + 1, count).flip(dim))
         else:
             parts.append(x.narrow(dim, start, 1).expand(_sized(x, dim, count)))
-    return torch.cat(parts, dim)
+    return cat(parts, dim)
 
 
 def stride(x: Tensor, dim: int, start: int, count: int, step: int) -> Tensor:

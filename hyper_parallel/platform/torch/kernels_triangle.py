@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import torch
 
+from hyper_parallel.platform.torch.kernels_empty import cat
+
 Tensor = torch.Tensor
 
 
@@ -39,4 +41,4 @@ class TriangleKernels:
     def among_zeros(x: Tensor, before: int, after: int) -> Tensor:
         """`x` with zeros before and after it on the last dim; always a copy."""
         parts = [x.new_zeros((*x.shape[:-1], before)), x, x.new_zeros((*x.shape[:-1], after))]
-        return torch.cat(parts, -1)
+        return cat(parts, -1)

@@ -23,6 +23,7 @@ from torch.autograd import Function
 
 from hyper_parallel.layout import chunk_sizes
 from hyper_parallel.platform.torch import wire
+from hyper_parallel.platform.torch.kernels_empty import cat
 
 Tensor = torch.Tensor
 
@@ -170,5 +171,5 @@ def write_rows(func: Any, x: Tensor, dim: int, index: Tensor, start: int, size: 
     inside = (index >= start) & (index < start + own)
     local = torch.where(inside, index - start, own)
     spare = x.new_zeros([1 if d == dim else n for d, n in enumerate(x.shape)])
-    result: Tensor = func(torch.cat([x, spare], dim), dim, local, **named).narrow(dim, 0, own)
+    result: Tensor = func(cat([x, spare], dim), dim, local, **named).narrow(dim, 0, own)
     return result
