@@ -24,7 +24,7 @@ from bot.diagnosis.clean import clean_line, strip_bare_colour
 from bot.diagnosis.general.choose import SURE, choose
 from bot.diagnosis.general.rarity import Rarity
 from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end, strangers
-from bot.diagnosis.general.steps import Prior, find_steps
+from bot.diagnosis.general.steps import Prior, find_steps, last_attempts
 from bot.diagnosis.general.words import WRAPPER, went_well
 from bot.diagnosis.model import Cause, Excerpt
 from bot.diagnosis.tail import Tail
@@ -57,9 +57,10 @@ def build_excerpt(
     Returns:
         Ranges, most telling first, and the confidence of the general extractor, 0 to 0.6.
     """
-    texts = [strip_bare_colour(clean_line(raw, 0).text) for raw in tail.raw_lines()]
-    if not texts:
+    lines = [strip_bare_colour(clean_line(raw, 0).text) for raw in tail.raw_lines()]
+    if not lines:
         return (), 0.0
+    texts = last_attempts(lines)
     starts, spoken = find_hits(texts)
     prior = Prior(find_steps(texts, spoken))
     starts = {index: numbers for index, numbers in starts.items() if index not in prior.reports}
@@ -87,7 +88,7 @@ def build_excerpt(
             region.last + offset,
             round(region.score, 3),
             region.why,
-            tuple(text[:500] for text in texts[region.first : region.last + 1]),
+            tuple(text[:500] for text in lines[region.first : region.last + 1]),
         )
         for region in picked
     ]
@@ -137,7 +138,7 @@ def _weight(cause: Cause) -> float:
     if cause.secondary or (cause.finding.severity is Severity.WARNING and cause.finding.confidence < 1.0):
         return 4.5
     if cause.finding.tool in _WRAPPERS and cause.finding.rule == "target":
-        return 5.5
+        return 3.5
     if cause.finding.severity in (Severity.WARNING, Severity.INFO):
         return 7.5
     if cause.finding.failure_class is FailureClass.INFRASTRUCTURE:

@@ -23,12 +23,12 @@ from bot.diagnosis.general.regions import Region
 
 BUDGET = 39
 """Lines to show when something recognised explains the failure."""
-UNDECIDED_BUDGET = 58
+UNDECIDED_BUDGET = 80
 """Lines to show when two places explain it about equally well."""
-WIDE_BUDGET = 80
+WIDE_BUDGET = 120
 """Lines to show when nothing does: then the reader gets more to look at."""
 _BEFORE, _AFTER = 6, 10
-_RELEVANT, _NEARLY = 0.28, 0.75
+_RELEVANT, _NEARLY = 0.2, 0.75
 # a second explanation elsewhere that is nearly as good: show more
 _RIVAL, _TWIN, _FAR = 0.85, 0.75, 15
 # lines before and behind the best, the second and the third region that are shown with it at once

@@ -29,6 +29,7 @@ _WORDS = re.compile(r"[\w ]+")
 _DIGITS = re.compile(r"\d+")
 _PLACES = 4
 _DEEPEST = 12
+_BLANKS = 2
 
 
 def spread(lines: Iterable[tuple[int, str]]) -> Counter[str]:
@@ -109,3 +110,17 @@ class Rarity:
         """Whether the line at an index has a form that hardly any other place of the log has."""
         place = index - self._start
         return 0 <= place < len(self._alien) and self._alien[place]
+
+    def widened(self, first: int, last: int, before: int, after: int) -> tuple[int, int]:
+        """Widens a range by at most so many lines over what belongs to it: alien lines, and blank ones between them."""
+        return self._reach(first, -1, before), self._reach(last, 1, after)
+
+    def _reach(self, edge: int, step: int, most: int) -> int:
+        reached = index = edge
+        while abs(index - edge) < most and 0 <= index + step < len(self._texts):
+            index += step
+            if self.alien(index):
+                reached = index
+            elif self._texts[index].strip() or abs(index - reached) > _BLANKS:
+                break
+        return reached

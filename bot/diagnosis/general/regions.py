@@ -37,13 +37,13 @@ _LOOK = 1_000
 _CLUSTER_GAP, _WIDE_GAP, _LONGEST_CLUSTER = 3, 9, 20
 _CONTINUED = 0.7
 """What follows on a group of telling lines tells less than where they began."""
-_BEFORE, _AFTER = 4, 6
+_BEFORE, _AFTER = 8, 16
 _MOST_POINTS = 6.5
 _REPEATED = 0.8
 _FAINT = 0.4
 _MOST_BLOCKS = 200
 """Blocks of one form; each tells less than the one before it."""
-_WRAPPED = 5.0
+_WRAPPED = 3.0
 """Most points of a report that only says that a command failed."""
 _STRANGE, _LONGEST_STRETCH = 1.6, 40
 _MARK = re.compile(r"travis_(?:time|fold):|section_(?:start|end):|##\[endgroup\]")
@@ -273,12 +273,8 @@ def _grouped(scored: Sequence[tuple[int, float]], rare: Rarity) -> list[list[tup
 
 def _with_strangers(texts: Sequence[str], first: int, last: int, rare: Rarity) -> tuple[int, int]:
     """Widens a range by the lines around it that are as unlike the rest of the log, and by one at its end."""
-    start, end = first, min(last + 1, len(texts) - 1)
-    while start > 0 and first - start < _BEFORE and rare.alien(start - 1):
-        start -= 1
-    while end + 1 < len(texts) and end - last < _AFTER and rare.alien(end + 1):
-        end += 1
-    return start, end
+    start, end = rare.widened(first, last, _BEFORE, _AFTER)
+    return start, max(end, min(last + 1, len(texts) - 1))
 
 
 def strangers(texts: Sequence[str], prior: Prior, rare: Rarity, green: GreenTemplates | None) -> list[Region]:

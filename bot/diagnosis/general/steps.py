@@ -36,6 +36,7 @@ _ENDS = re.compile(
     r"|Done\. Your build exited with (?P<done>\d{1,5})"
     r"|No output has been received in the last|The job exceeded the maximum"
 )
+_AGAIN = re.compile(r'The command "(?P<command>.{1,2000})" failed\. Retrying, \d{1,3} of \d')
 _FLAT = 80
 """Lines before the end of the failed step within which no place is more likely than another."""
 _PASSED, _OTHER = 0.2, 0.4
@@ -66,6 +67,22 @@ class Step:
     end: int
     failed: bool
     report: int = -1
+
+
+def last_attempts(texts: Sequence[str]) -> list[str]:
+    """The lines with those of an attempt emptied when the command was tried again: the last one is what counts.
+
+    Left in, a failure that every attempt prints would look like the normal course of the log.
+    """
+    kept = list(texts)
+    begin = 0
+    for index, text in enumerate(texts):
+        if text.startswith("$ "):
+            begin = index + 1
+        elif text.startswith('The command "') and _AGAIN.match(text):
+            kept[begin : index + 1] = [""] * (index + 1 - begin)
+            begin = index + 1
+    return kept
 
 
 def find_steps(texts: Sequence[str], spoken: Sequence[int]) -> list[Step]:
