@@ -134,12 +134,13 @@ class JudgedFinding(_Value):
 
 
 class DiagnosisFacts(_Value):
-    """The log of one finished build, read and judged."""
+    """The log of one finished build, read and judged. ``beyond``: findings that were too many to be judged."""
 
     build_number: int
     findings: tuple[JudgedFinding, ...] = ()
     excerpt: tuple[str, ...] = ()
     complete: bool = True
+    beyond: int = 0
 
 
 class ActionResult(_Value):

@@ -46,7 +46,10 @@ def red(case: Case, ctx: Context, build: BuildFacts) -> Step:
     )
     if case.judged_build == build.number:  # a second try of the repair: everything else was done the first time
         return _take(judged, ctx, build, chosen)
-    judged = event(judged, ctx.now, "gate.event.build_red", build=build.number, count=len(diagnosis.findings))
+    total = len(diagnosis.findings) + diagnosis.beyond
+    judged = event(judged, ctx.now, "gate.event.build_red", build=build.number, count=total)
+    if diagnosis.beyond:
+        judged = event(judged, ctx.now, "gate.event.beyond", count=len(diagnosis.findings), beyond=diagnosis.beyond)
     step = Step(judged)
     if ctx.own:
         names = ctx.policy.labels

@@ -231,7 +231,7 @@ def diagnosis_body(ctx: Context, build: BuildFacts, diagnosis: DiagnosisFacts) -
     """The answer to ``/diagnose``: findings with verdicts and reasons, or the most telling lines of the log."""
     lang = ctx.policy.language
     rows = unresolved(diagnosis, ctx.policy.findings_shown)
-    more = len(diagnosis.findings) - len(rows)
+    more = len(diagnosis.findings) + diagnosis.beyond - len(rows)
     reasons = [
         render("report.template.item", lang, item=explain(reason, lang))
         for reason in dict.fromkeys(reason for item in diagnosis.findings for reason in item.reasons)

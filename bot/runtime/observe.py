@@ -46,7 +46,7 @@ from bot.runtime.description import judge_description
 from bot.runtime.events import Events, sort_events
 from bot.runtime.evidence import past_of, ways_to_changed_code
 from bot.runtime.inbox import InboxRow
-from bot.runtime.judge import judge, test_id
+from bot.runtime.judge import judge, telling, test_id
 from bot.runtime.memory import Memory
 from bot.runtime.outside import Outside
 from bot.runtime.said import Asked, Said, TakenIn, from_comment, from_event, moment, take_in
@@ -334,7 +334,13 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
     if not tests:
         tests = tuple(dict.fromkeys(test_id(f) for f in diagnosis.findings if f.tool == "pytest"))
     excerpt = tuple(line for piece in diagnosis.excerpt[:3] for line in piece.text[:20])
-    facts = DiagnosisFacts(build_number=build.number, findings=judged, excerpt=excerpt, complete=not diagnosis.dropped)
+    facts = DiagnosisFacts(
+        build_number=build.number,
+        findings=judged,
+        excerpt=excerpt,
+        complete=not diagnosis.dropped,
+        beyond=len(telling(diagnosis)) - len(judged),
+    )
     return memory.with_(diagnosis=facts, failed_stages=stages, failed_tests=tests)
 
 

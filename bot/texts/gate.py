@@ -247,6 +247,10 @@ TEXTS: dict[str, dict[str, str]] = {
         "zh": "构建 {build} 失败，发现 {count} 个问题",
         "en": "build {build} failed with {count} finding(s)",
     },
+    "gate.event.beyond": {
+        "zh": "问题过多，只处理前 {count} 个，其余 {beyond} 个留到下一次构建",
+        "en": "too many findings: the first {count} are dealt with, {beyond} more wait for the next build",
+    },
     "gate.event.bypass": {
         "zh": "构建 {build} 过短，不能作为结果",
         "en": "build {build} was too short to prove anything",

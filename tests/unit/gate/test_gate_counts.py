@@ -320,3 +320,14 @@ def test_an_end_that_follows_on_an_end_is_reported_anew(glass: Any) -> None:
 )
 def test_which_conftest_a_test_depends_on(path: str, test: str, depends: bool) -> None:
     assert bool(load_time((path,), test)) is depends
+
+
+def test_findings_that_were_too_many_to_be_judged_are_counted_and_told(glass: Any, judged: Any) -> None:
+    glass.to_building()
+    facts = DiagnosisFacts(build_number=41, findings=(judged(), judged(file="b.py")), beyond=998)
+    glass.wake(300, build=glass.build("FAILURE", number=41), diagnosis=facts, commands=(glass.command("diagnose"),))
+    told = {entry.text_id: entry.values for entry in glass.case.timeline}
+    assert told["gate.event.build_red"] == {"build": "41", "count": "1000"}
+    assert told["gate.event.beyond"] == {"count": "2", "beyond": "998"}
+    answer = next(action.body for action in glass.last.actions if action.kind == "reply")
+    assert "998" in answer
