@@ -24,6 +24,10 @@ class LayoutError(ValueError):
     """An operator rule does not accept the given layouts or arguments."""
 
 
+class UnsupportedTensorError(LayoutError, NotImplementedError):
+    """A kind of tensor (sparse, nested, quantized) that cannot be cut or sent."""
+
+
 class AliasLostError(RuntimeError):
     """A write to (or a stale read of) the result of a view op that had to be computed on redistributed data."""
 

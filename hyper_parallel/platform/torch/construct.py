@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from hyper_parallel.errors import LayoutError, explain
+from hyper_parallel.errors import LayoutError, UnsupportedTensorError, explain
 from hyper_parallel.layout import Layout, resolve_placements
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
 from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard, StridedShard
@@ -30,6 +30,7 @@ from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, plai
 from hyper_parallel.redistribute import slice_full
 
 Tensor = torch.Tensor
+_DENSE = torch.strided
 _LOCAL_LAYOUTS: dict[Any, Layout] = {}
 
 
@@ -45,6 +46,23 @@ def pick_mesh(mesh: DeviceMesh | None, op: str) -> DeviceMesh:
     return mesh
 
 
+def refuse_parts_of_kind(tensor: Tensor, op: str, placements: Sequence[Placement] | None) -> bool:
+    """Whether a tensor is of a kind of which only full copies can be held: sparse, mkldnn or quantized.
+
+    Raises:
+        UnsupportedTensorError: other placements are asked for, or the tensor is nested.
+    """
+    if tensor.is_nested:
+        raise UnsupportedTensorError(explain(op, "the tensor", "dense (pad it, or cut its parts)", "a nested one"))
+    if tensor.layout is _DENSE and not tensor.is_quantized:
+        return False
+    if any(not isinstance(place, Replicate) for place in placements or ()):
+        kind = "a quantized tensor" if tensor.is_quantized else f"a tensor of layout {tensor.layout}"
+        expected = "Replicate() (or make it dense: to_dense(), dequantize())"
+        raise UnsupportedTensorError(explain(op, f"placements of {kind}", expected, placements))
+    return True
+
+
 def from_local(
     local: Tensor,
     mesh: DeviceMesh | None,
@@ -56,8 +74,11 @@ def from_local(
     if type(local) is not Tensor:
         if isinstance(local, DTensor):
             raise TypeError(explain("from_local", "local_tensor", "a plain tensor", "a DTensor"))
+        refuse_parts_of_kind(local, "from_local", placements)
         local = local.as_subclass(Tensor)
     mesh = mesh or pick_mesh(mesh, "from_local")
+    if local.layout is not _DENSE or local.is_quantized or local.is_nested:  # spelt out, as a call is dearer
+        refuse_parts_of_kind(local, "from_local", placements)
     key = (mesh, tuple(placements) if placements is not None else None, local.shape)
     layout = _LOCAL_LAYOUTS.get(key) if shape is None and not run_check else None
     if layout is None:
@@ -168,6 +189,9 @@ def distribute_tensor(
         if tensor._layout.mesh is not mesh:
             raise LayoutError(explain("distribute_tensor", "device_mesh", tensor._layout.mesh, mesh))
         return tensor.redistribute(mesh, placements)
+    if refuse_parts_of_kind(tensor, "distribute_tensor", placements) and src_data_rank is not None:
+        what = "src_data_rank of a tensor that is not dense"
+        raise UnsupportedTensorError(explain("distribute_tensor", what, "None (nothing is sent)", src_data_rank))
     places = tuple(placements) if placements is not None else (R,) * mesh.ndim
     layout = Layout(mesh, places, tuple(tensor.shape))
     leaf = tensor.is_leaf and tensor.requires_grad
@@ -181,8 +205,6 @@ def distribute_tensor(
             local = redistribute_local(PLATFORM, full, Layout.replicated(mesh, layout.shape), layout)
             local = plain(local.view_as(local) if local is full else local)
         else:
-            if full.layout is not torch.strided and not layout.is_replicated:
-                raise LayoutError(explain("distribute_tensor", "placements of a sparse tensor", "replicated", places))
             local = slice_full(PLATFORM, full, layout)
             if not layout.is_replicated or local is full:
                 local = local.clone(memory_format=torch.contiguous_format) if layout.is_sharded() else local.clone()

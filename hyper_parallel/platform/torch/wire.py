@@ -14,7 +14,8 @@
 # ============================================================================
 """Raw collectives on plain tensors: no gradient, uneven sizes, every dtype, axes of one rank for free.
 
-gloo lacks int16 and reductions of bool; moves go through bytes, reductions through int32 there.
+gloo lacks int16, wider unsigned integers, 8-bit floats and reductions of bool; moves go through bytes, reductions
+through wider integers there.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ from hyper_parallel.mesh import DeviceMesh
 
 _REDUCE = {"sum": dist.ReduceOp.SUM, "max": dist.ReduceOp.MAX, "min": dist.ReduceOp.MIN, "prod": dist.ReduceOp.PRODUCT}
 _GATHER = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor  # the latter is deprecated in 2.13
-_BYTES_ONLY = {torch.int16}
-_WIDEN = {torch.int16: torch.int32, torch.bool: torch.uint8}
+_KNOWN = {
+    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex32, torch.complex64, torch.complex128,
+    torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool,
+}  # fmt: skip
+_WIDEN = {
+    torch.int16: torch.int32, torch.bool: torch.uint8, torch.uint16: torch.int32, torch.uint32: torch.int64,
+}  # fmt: skip
 _LOCAL_REDUCE: dict[str, Callable[..., torch.Tensor]] = {
     "sum": torch.sum,
     "max": torch.amax,
@@ -152,7 +158,7 @@ def broadcast(x: torch.Tensor, mesh: DeviceMesh, axis: int, source: int) -> torc
 
 def _raw(x: torch.Tensor) -> torch.Tensor:
     """The same memory in a dtype that the wire knows (contiguous input)."""
-    return _bytes(x) if x.dtype in _BYTES_ONLY else _flat(x)
+    return _bytes(x) if x.dtype not in _KNOWN else _flat(x)
 
 
 def _bytes(x: torch.Tensor) -> torch.Tensor:
