@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bot.build_server import Build, TestCase
 from bot.diagnosis import Diagnoser, Diagnosis
-from bot.errors import NotFound
+from bot.errors import NotFound, RetryLater
 from bot.gate.case import Case, Phase
 from bot.gate.facts import BuildFacts
 from bot.runtime.flakes import keep_tests
@@ -30,6 +32,8 @@ from bot.runtime.memory import Memory
 from bot.runtime.outside import Outside
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _FEED_BYTES = 1 << 20
 _MAX_TESTS = 200  # names of failed tests kept in a case
@@ -102,6 +106,45 @@ def wants_reading(build: Build, memory: Memory, bypass_seconds: int) -> bool:
         return False
     short = 0 < build.duration_ms < bypass_seconds * 1000
     return build.result != "SUCCESS" or short
+
+
+@dataclass(frozen=True, slots=True)
+class RedBuild:
+    """What a build that ended badly tells; ``diagnosis`` is ``None`` when its log was rotated away."""
+
+    stages: tuple[str, ...]
+    tests: tuple[str, ...]
+    diagnosis: Diagnosis | None
+
+
+async def read_red(case: Case, build: Build, outside: Outside) -> RedBuild | None:
+    """Read a red build; ``None`` when the server does not give its log just now, for ``decide`` knows how long to wait.
+
+    Stages and tests are evidence beside the log: from the second try on they are gone without rather than waited for.
+    """
+    again = case.red_since is not None
+    try:
+        stages = await or_none_again(read_stages(build.number, outside), again=again)
+        tests = await or_none_again(read_tests(case, build, outside), again=again)
+        return RedBuild(stages or (), tests or (), await read_log(build.number, outside))
+    except RetryLater as error:
+        log.warning("%s: build %d cannot be read now: %s", case.key, build.number, error)
+        return None
+
+
+async def or_none_again(reading: Awaitable[T], *, again: bool) -> T | None:
+    """What is read; ``None`` when the server fails to tell it and has failed before.
+
+    Raises:
+        RetryLater: It failed for the first time.
+    """
+    try:
+        return await reading
+    except RetryLater as error:
+        if not again:
+            raise
+        log.warning("gone without: %s", error)
+        return None
 
 
 async def read_log(build_number: int, outside: Outside) -> Diagnosis | None:

@@ -316,9 +316,10 @@ async def _audit(commands: Sequence[CommandRequest], pull: PullRequest, outside:
 
 
 async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory, outside: Outside) -> Memory:
-    stages = await look_at_build.read_stages(build.number, outside)
-    tests = await look_at_build.read_tests(case, build, outside)
-    diagnosis = await look_at_build.read_log(build.number, outside)
+    red = await look_at_build.read_red(case, build, outside)
+    if red is None:
+        return memory
+    stages, tests, diagnosis = red.stages, red.tests, red.diagnosis
     if diagnosis is None:
         facts = DiagnosisFacts(build_number=build.number, complete=False)
         return memory.with_(diagnosis=facts, failed_stages=stages, failed_tests=tests)
@@ -327,9 +328,14 @@ async def _diagnose(case: Case, build: Build, pull: PullRequest, memory: Memory,
         files = await outside.changes_of(pull)
         patches = {file.path: file.patch for file in files if file.status != "deleted"}
         outside.keep_files(pull, tuple(patches))
-    past = await past_of(diagnosis, build, pull, outside)
+    try:
+        evidence = past_of(diagnosis, build, pull, outside)
+        past = await look_at_build.or_none_again(evidence, again=case.red_since is not None)
+    except RetryLater as error:
+        log.warning("%s: what other builds tell cannot be read now: %s", case.key, error)
+        return memory
     ways = await ways_to_changed_code(diagnosis, patches, pull, outside)
-    judged = judge(diagnosis, patches, past, outside.repairable, ways)
+    judged = judge(diagnosis, patches, past or {}, outside.repairable, ways)
     stages = stages or diagnosis.failed_stages
     if not tests:
         tests = tuple(dict.fromkeys(test_id(f) for f in diagnosis.findings if f.tool == "pytest"))
