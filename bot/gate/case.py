@@ -118,6 +118,7 @@ class Case(BaseModel):
         sticky_digests: Digest of the last text per comment that is edited in place.
         edits: Edits of such comments so far; part of their effect keys.
         judged_build: Build whose findings were routed.
+        base_ref: Target branch that the description and the builds were judged against.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -168,6 +169,7 @@ class Case(BaseModel):
     sticky_digests: dict[str, str] = {}
     edits: int = 0
     judged_build: int = 0
+    base_ref: str = ""
     unresolved: tuple[Unresolved, ...] = ()
 
     @property

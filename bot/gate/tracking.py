@@ -36,7 +36,7 @@ def body_digest(body: str) -> str:
 def open_case(case: Case, ctx: Context) -> Case:
     """First sight: comments from before are history, not orders."""
     if case.opened_at is not None:
-        return case
+        return case if case.base_ref else changed(case, base_ref=ctx.facts.pr.base_ref)
     asked_now = {command.note_id for command in ctx.facts.commands}
     head_at = ctx.facts.pr.head_at
     history = [
@@ -51,6 +51,7 @@ def open_case(case: Case, ctx: Context) -> Case:
         phase_since=ctx.now,
         poll_since=ctx.now,
         head_sha=ctx.facts.pr.head_sha,
+        base_ref=ctx.facts.pr.base_ref,
         head_since=head_at or ctx.now,
         last_request_note=max((note for note in history if not newer or note < min(newer)), default=0),
         last_robot_note=max((note.note_id for note in ctx.facts.robot_notes), default=0),
@@ -120,14 +121,19 @@ def _after_write(case: Case, ctx: Context, result: ActionResult) -> Step:
 
 
 def new_head(case: Case, ctx: Context) -> Step | None:
-    """A push voids the phase: back to phase one on the new head. ``None`` when the head is the one we know."""
-    sha = ctx.facts.pr.head_sha
-    if sha == case.head_sha:
+    """A push voids the phase: back to phase one on the new head. ``None`` when the head is the one we know.
+
+    So does another target branch: its template and its code are what the description and the builds are judged against.
+    """
+    sha, base = ctx.facts.pr.head_sha, ctx.facts.pr.base_ref or case.base_ref
+    pushed = sha != case.head_sha
+    if not pushed and base == case.base_ref:
         return None
     ours = any(commit.sha == sha for commit in case.commits)
     moved = changed(
         case,
         head_sha=sha,
+        base_ref=base,
         pushes=case.pushes + 1,
         head_since=ctx.facts.pr.head_at or ctx.now,
         build_number=0,
@@ -147,8 +153,10 @@ def new_head(case: Case, ctx: Context) -> Step | None:
     if case.outcome is Outcome.USER_INTERRUPT:
         return Step(moved)
     if case.outcome is not None:
-        moved = reopen(moved, ctx, new_head=True)
-    elif not ours:
+        moved = reopen(moved, ctx, new_head=pushed)
+    if base != case.base_ref:
+        moved = event(moved, ctx.now, "gate.event.retargeted", base=base)
+    elif case.outcome is None and not ours:
         moved = event(moved, ctx.now, "gate.event.head_moved", sha=sha[:12])
     return Step(enter(moved, Phase.NEW, ctx.now), _drop_own_labels(moved, ctx))
 

@@ -24,9 +24,13 @@ from bot.gate.truth import is_red
 _LOG_COMMANDS = frozenset({"diagnose", "autofix"})
 
 
-def wants_template(case: Case, head_sha: str, policy: Policy) -> bool:
+def wants_template(case: Case, head_sha: str, base_ref: str, policy: Policy) -> bool:
     """Whether the description should be checked against the template now."""
-    if case.head_sha != head_sha or case.phase in {Phase.NEW, Phase.DRAFT, Phase.DESCRIPTION}:
+    if (
+        case.head_sha != head_sha
+        or case.base_ref != base_ref
+        or case.phase in {Phase.NEW, Phase.DRAFT, Phase.DESCRIPTION}
+    ):
         return True
     return policy.owner == "self" and case.phase is not Phase.ENDED
 

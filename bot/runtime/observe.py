@@ -96,7 +96,7 @@ async def observe(
         taken = await _take_in_list(case, memory, taken, events, outside)
         memory = taken.memory
     memory = _note_push(memory, events, rows)
-    if wants_template(case, pull.head_sha, policy):
+    if wants_template(case, pull.head_sha, pull.base_ref, policy):
         memory = await judge_description(pull, memory, outside)
     commands = await _commands(taken.asked, events, pull, memory, outside)
     memory = commands[1]

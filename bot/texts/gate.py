@@ -267,6 +267,10 @@ TEXTS: dict[str, dict[str, str]] = {
     "gate.event.offered": {"zh": "{count} 个问题可以自动修复", "en": "{count} finding(s) can be repaired"},
     "gate.event.pushed": {"zh": "推送修复提交 {sha}：{subject}", "en": "pushed fix commit {sha}: {subject}"},
     "gate.event.head_moved": {"zh": "收到新提交 {sha}，从第一步重新开始", "en": "new commit {sha}, back to step one"},
+    "gate.event.retargeted": {
+        "zh": "目标分支改为 {base}，从第一步重新开始",
+        "en": "the target branch is {base} now, back to step one",
+    },
     "gate.event.again_check_silent": {"zh": "检查没有回应，重试", "en": "no answer to the check, trying again"},
     "gate.event.again_followed": {"zh": "没有等到构建，重新触发", "en": "no build came, starting again"},
     "gate.event.again_stuck": {"zh": "没有等到构建，重新触发", "en": "no build came, starting again"},

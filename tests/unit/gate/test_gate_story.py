@@ -184,6 +184,36 @@ def test_push_voids_the_phase(glass: Any) -> None:
     assert glass.case.phase is Phase.STARTING, "the old head's build answers nothing"
 
 
+@pytest.mark.parametrize("green", [False, True])
+def test_another_target_branch_voids_the_phase(glass: Any, green: bool) -> None:
+    glass.to_building()
+    if green:
+        glass.labels("pr-check-pass", "ci-pipeline-passed")
+        glass.wake(300, build=glass.build("SUCCESS"))
+        assert glass.case.outcome is Outcome.PASSED
+    glass.pr["base_ref"] = "r2.0"
+    glass.wake(30, build=glass.build("SUCCESS"))
+    assert (glass.case.phase, glass.case.outcome) == (Phase.CHECKING, None)
+    assert "post_command /check-pr" in glass.did()
+    assert [entry.values for entry in glass.case.timeline if entry.text_id == "gate.event.retargeted"] == [
+        {"base": "r2.0"}
+    ]
+    glass.wake(120, build=glass.build("SUCCESS"))  # the labels of the old target are still on
+    assert (glass.case.phase, glass.did()[:1]) == (Phase.STARTING, ["post_command /retest"])
+    glass.wake(60, build=glass.build("SUCCESS"))
+    assert glass.case.phase is Phase.STARTING, "the old target's build answers nothing"
+    glass.pr["base_ref"] = ""
+    glass.wake(60, build=glass.build(None, number=42))
+    assert glass.case.phase is Phase.BUILDING, "an answer that leaves the target out is no other target"
+
+
+def test_a_case_of_an_older_release_takes_its_target_branch_as_it_is(glass: Any) -> None:
+    glass.to_building()
+    glass.case = glass.case.model_copy(update={"base_ref": ""})
+    glass.wake(60, build=glass.build(None))
+    assert (glass.case.phase, glass.case.base_ref) == (Phase.BUILDING, "master")
+
+
 def test_build_of_another_head_is_ignored(glass: Any) -> None:
     glass.wake()
     glass.labels("pr-check-pass")
