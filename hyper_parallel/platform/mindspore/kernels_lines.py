@@ -51,7 +51,7 @@ class _Tie(_Function):  # type: ignore[misc]
 
 def tied(value: Tensor, source: Tensor) -> Tensor:
     """Keep `source` in the graph of a part that holds nothing of it: its backward may have collectives to join."""
-    return _Tie.apply(value, source) if adjoint._taped(source) else value
+    return _Tie.apply(value, source) if adjoint.taped(source) else value
 
 
 def joined(tensors: Sequence[Tensor], dim: int) -> Tensor:

@@ -143,7 +143,7 @@ class _Permute(_Function):  # type: ignore[misc]
 
 
 def _permuted(x: Tensor, moves: _Moves, back: bool) -> Tensor:
-    if adjoint._taped(x):
+    if adjoint.taped(x):
         return _Permute.apply(x, moves, back)
     return wire.from_host(moves.run(wire.to_host(x), back), x.dtype)
 

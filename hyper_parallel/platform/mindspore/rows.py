@@ -41,7 +41,7 @@ class _Fetch(_Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        if adjoint._taped(grad):
+        if adjoint.taped(grad):
             return _Add.apply(grad, ctx.asked, ctx.rows), None
         return ctx.asked.add(grad, ctx.rows), None
 
@@ -91,7 +91,7 @@ class _Asked:
 
 
 def _fetch(x: Tensor, asked: _Asked) -> Tensor:
-    return _Fetch.apply(x, asked) if adjoint._taped(x) else asked.fetch(x)
+    return _Fetch.apply(x, asked) if adjoint.taped(x) else asked.fetch(x)
 
 
 def _check(index: Tensor, size: int, wrap: bool, error: type[Exception]) -> Array:

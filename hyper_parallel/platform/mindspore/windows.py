@@ -77,7 +77,7 @@ class _Place(_Function):  # type: ignore[misc]
 
 
 def _run(kind: type, plain: Callable[..., Any], x: Tensor, where: tuple[Any, ...]) -> Tensor:
-    if adjoint._taped(x):
+    if adjoint.taped(x):
         return kind.apply(x, *where)  # type: ignore[attr-defined]
     return _on_host(plain, x, where)
 
