@@ -35,13 +35,15 @@ from hyper_parallel.redistribute import slice_full
 
 Tensor = torch.Tensor
 _IN_STEP: set[int] = set()
-_FILLING = frozenset({"normal_", "uniform_", "exponential_", "cauchy_", "geometric_", "log_normal_", "random_"})
+_FILLING = frozenset(
+    {"bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_", "uniform_"}
+)
 _LIKE = frozenset({"rand_like", "randn_like", "randint_like"})
 _SCALING = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d"})
 # fmt: off
 _OTHER = frozenset(
     {
-        "bernoulli", "bernoulli_", "multinomial", "normal", "poisson", "binomial", "alpha_dropout",
+        "bernoulli", "multinomial", "normal", "poisson", "binomial", "alpha_dropout",
         "feature_alpha_dropout", "rrelu", "rrelu_", "gumbel_softmax", "native_dropout", "torch.dropout",
         "torch.feature_dropout", "torch.alpha_dropout", "torch.feature_alpha_dropout", "torch.rrelu",
         "scaled_dot_product_attention", "multi_head_attention_forward", "fractional_max_pool2d",
