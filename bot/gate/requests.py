@@ -29,8 +29,9 @@ def take_requests(case: Case, ctx: Context) -> Step:
     if ctx.own or ctx.facts.pr.state != "open":
         return Step(case)
     step = Step(case)
+    known = max(case.last_request_note, _stopped_by(case, ctx))
     for request in sorted(ctx.facts.gate_requests, key=lambda item: item.note_id):
-        if request.note_id > case.last_request_note and _by_person(ctx, request):
+        if request.note_id > known and _by_person(ctx, request):
             step = step.then(_follow(step.case, ctx, request))
     for note in sorted(ctx.facts.robot_notes, key=lambda item: item.note_id):
         if note.note_id > case.last_robot_note and note.kind == "trigger_refused":
@@ -50,6 +51,13 @@ def forget_requests(case: Case, ctx: Context) -> Case:
     pushed_at = ctx.facts.pr.head_at
     void = [r.note_id for r in ctx.facts.gate_requests if pushed_at is None or r.at < pushed_at]
     return changed(case, last_request_note=max(case.last_request_note, *void, 0))
+
+
+def _stopped_by(case: Case, ctx: Context) -> int:
+    """The comment that stopped the case in this very wake-up: what was asked before it is not taken up again."""
+    if case.outcome is not Outcome.USER_INTERRUPT:
+        return 0
+    return max((command.note_id for command in ctx.facts.commands if command.name == "stop"), default=0)
 
 
 def _by_person(ctx: Context, request: GateRequest) -> bool:

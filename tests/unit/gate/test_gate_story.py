@@ -23,7 +23,7 @@ import pytest
 
 from bot.gate.case import Outcome, Phase
 from bot.gate.decision import Repair, Reply, UpsertSticky
-from bot.gate.facts import ActionResult
+from bot.gate.facts import ActionResult, GateRequest
 from bot.gate.policy import Policy
 
 GREEN = ("pr-check-pass", "ci-pipeline-passed")
@@ -212,6 +212,25 @@ def test_a_case_of_an_older_release_takes_its_target_branch_as_it_is(glass: Any)
     glass.case = glass.case.model_copy(update={"base_ref": ""})
     glass.wake(60, build=glass.build(None))
     assert (glass.case.phase, glass.case.base_ref) == (Phase.BUILDING, "master")
+
+
+@pytest.mark.parametrize(("last", "outcome"), [("stop", Outcome.USER_INTERRUPT), ("retest", None)])
+@pytest.mark.parametrize("labelled", [False, True])
+def test_of_a_stop_and_a_request_that_come_together_the_later_one_counts(
+    glass: Any, last: str, outcome: Outcome | None, labelled: bool
+) -> None:
+    glass.to_building()
+    if not labelled:
+        glass.labels()
+    commands = []
+    for name in ("retest", "stop") if last == "stop" else ("stop", "retest"):
+        command = glass.command(name)
+        if name == "retest":
+            request = {"name": name, "author": command.author, "note_id": command.note_id, "at": glass.now}
+            glass.requests.append(GateRequest(**request))
+        commands.append(command)
+    glass.wake(5, commands=tuple(commands), build=glass.build(None))
+    assert glass.case.outcome is outcome
 
 
 def test_build_of_another_head_is_ignored(glass: Any) -> None:
