@@ -50,10 +50,12 @@ async def test_a_good_pull_request_is_green_in_two_commands_and_twelve_calls(pla
 async def test_the_demo_story_is_green_after_one_fix_within_twenty_five_calls(tmp_path: Path) -> None:
     told: list[Happening] = []
     options = WorldOptions(state=tmp_path)
-    async with story.Stage(tmp_path, options=options) as stage:
+    # More quiet than usual before the clock moves on: moving in the midst of a wake-up, on a busy machine, costs calls.
+    async with story.Stage(tmp_path, options=options, grace=1.0) as stage:
         ending = await story.play(stage, told.append)
+        calls = [f"{call.at:%H:%M:%S} {call.method} {call.path[-40:]}" for call in stage.world.forge.calls(BOT)]
     assert ending.passed
-    assert ending.calls <= 25
+    assert ending.calls <= 25, calls
     assert ending.builds == 2
     assert len(ending.case.commits) == 1
     assert "-import os" in ending.fix
