@@ -18,14 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from bot.diagnosis.clean import clean_line, strip_bare_colour
 from bot.diagnosis.general.choose import SURE, choose
 from bot.diagnosis.general.rarity import Rarity
-from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end, strangers
+from bot.diagnosis.general.regions import Region, clusters, detected, find_hits, step_end
 from bot.diagnosis.general.steps import Prior, find_steps, last_attempts
-from bot.diagnosis.general.words import WRAPPER, went_well
+from bot.diagnosis.general.words import went_well
 from bot.diagnosis.model import Cause, Excerpt
 from bot.diagnosis.tail import Tail
 from bot.diagnosis.templates import GreenTemplates
@@ -38,8 +37,6 @@ _LUCKY = 0.1
 """Factor for what a parser found in a line that reports a success."""
 _BESIDE = 8
 """Most lines by which the excerpt is shortened because findings that stand elsewhere are shown, too."""
-_LAST_WORDS, _SOON = 1.25, 2
-"""Factor for what ends within so many lines of the end of the failed command's own output."""
 _WRAPPERS = frozenset({"make", "ninja"})
 """Tools that report that a command failed; why it did stands before."""
 
@@ -72,10 +69,8 @@ def build_excerpt(
         *own,
         *detected(texts, starts, prior, rare, green),
         *clusters(texts, spoken, prior, rare, green),
-        *strangers(texts, prior, rare, green),
     ]
     end = step_end(texts, prior, _TAIL_LINES)
-    regions = [_said_last(region, end.last, texts) for region in regions]
     picked = choose(regions, end, texts, rare)
     told = _lines(Region(one.finding.first_line, one.finding.last_line, 0, "") for one in causes if not one.secondary)
     beside = told - {index + offset for index in _lines(picked)}
@@ -94,14 +89,6 @@ def build_excerpt(
     ]
     confidence = 0.0 if best <= 0 else 0.6 if best >= SURE else 0.3
     return tuple(sorted([*early, *shown], key=lambda part: -part.score)), confidence
-
-
-def _said_last(region: Region, last: int, texts: Sequence[str]) -> Region:
-    """Raises what a command said last: most tools stop at what they complain of."""
-    ends = texts[region.first][:500], texts[region.last][:500]
-    if abs(last - region.last) <= _SOON and not any(map(WRAPPER.search, ends)):
-        return replace(region, score=region.score * _LAST_WORDS)
-    return region
 
 
 def _lines(regions: Iterable[Region]) -> set[int]:

@@ -27,16 +27,15 @@ UNDECIDED_BUDGET = 80
 """Lines to show when two places explain it about equally well."""
 WIDE_BUDGET = 120
 """Lines to show when nothing does: then the reader gets more to look at."""
-_BEFORE, _AFTER = 6, 10
 _RELEVANT, _NEARLY = 0.2, 0.75
-# a second explanation elsewhere that is nearly as good: show more
-_RIVAL, _TWIN, _FAR = 0.85, 0.75, 15
-# lines before and behind the best, the second and the third region that are shown with it at once
-_PADDING = ((2, 3), (2, 2), (1, 2), (0, 1))
+# a second explanation so many lines away that is nearly as good: show more
+_RIVAL, _TWIN, _FAR = 0.88, 0.75, 15
 _GROW, _GROW_BACK = 12, 6
 _SURE_TAIL, _TAIL = 4, 20
+_PADDING = (2, 3)
 _LEAST = 4
-_OVERRUN = 18
+# so few lines between two stretches are not worth leaving out
+_SLIT = 2
 SURE = 5.0
 """Score from which on a region counts as an explanation."""
 
@@ -62,7 +61,7 @@ def choose(regions: Sequence[Region], tail: Region, texts: Sequence[str], rare: 
     )
     near = [region for region in ordered if region.score >= _NEARLY * best]
     for region in near:
-        chosen.take(region, goes_on=True)
+        chosen.take(region)
     chosen.grow(rare)
     for region in ordered[len(near) :]:
         if region.score < _RELEVANT * best:
@@ -80,29 +79,22 @@ class _Chosen:
         self._budget = budget
         self._shown: set[int] = set()
         self._picked: list[Region] = []
-        self._count = 0
-        self._overrun = _OVERRUN
 
     def _room(self) -> int:
         return self._budget - len(self._shown) - sum(index not in self._shown for index in self._reserve)
 
-    def take(self, region: Region, *, goes_on: bool = False) -> None:
+    def take(self, region: Region) -> None:
         """Adds a region with some lines around it, without them or in part where there is no room for more."""
         room = self._room()
         if room <= 0 or all(index in self._shown for index in range(region.first, region.last + 1)):
             return
-        before, after = _PADDING[min(self._count, len(_PADDING) - 1)]
+        before, after = (1, 1) if self._picked else _PADDING
         wide = range(max(region.first - before, 0), min(region.last + after, len(self._texts) - 1) + 1)
         new = [index for index in wide if index not in self._shown]
-        if len(new) > room and goes_on and any(index in self._shown for index in range(wide.start - 2, wide.start + 1)):
-            # the same report goes on: better a few lines more than half of it
-            more = min(len(new) - room, self._overrun)
-            self._budget, self._overrun, room = self._budget + more, self._overrun - more, room + more
         if len(new) > room:
             own = [index for index in new if region.first <= index <= region.last]
             new = own[:room] if room >= _LEAST or not self._picked else []
         if new:
-            self._count += 1
             self._add(new, region)
 
     def _add(self, indexes: Sequence[int], region: Region) -> None:
@@ -127,11 +119,9 @@ class _Chosen:
                 self._add(sorted(one for one in new if one not in self._shown), region)
 
     def finish(self, tail: Region) -> list[Region]:
-        """Adds the reserve, and lines around the picked regions while the budget lasts."""
-        size = len(self._texts)
-        self._add([index for index in self._reserve if index not in self._shown and index < size], tail)
-        picked = _joined(self._picked)
-        return _joined([*picked, *_context(picked, self._shown, self._budget - len(self._shown), size)])
+        """Adds the reserve."""
+        self._add([index for index in self._reserve if index not in self._shown and index < len(self._texts)], tail)
+        return _joined(self._picked)
 
 
 def _budget(ordered: Sequence[Region], best: float) -> int:
@@ -150,26 +140,6 @@ def _apart(one: Region, other: Region) -> bool:
     return one.first > other.last + _FAR or other.first > one.last + _FAR
 
 
-def _context(picked: Sequence[Region], shown: set[int], left: int, size: int) -> list[Region]:
-    """Spends what is left of the budget on lines around the picked regions, the best regions first."""
-    extra: list[Region] = []
-    for region in picked:
-        around = [
-            *range(region.first - 1, region.first - 1 - _BEFORE, -1),
-            *range(region.last + 1, region.last + 1 + _AFTER),
-        ]
-        # alternately before and behind, nearest first
-        around.sort(key=lambda index: (region.first - index) * 1.5 if index < region.first else index - region.last)
-        for index in around:
-            if left <= 0:
-                return extra
-            if 0 <= index < size and index not in shown:
-                shown.add(index)
-                left -= 1
-                extra.append(Region(index, index, region.score * 0.5, region.why))
-    return extra
-
-
 def _runs(indexes: Sequence[int], region: Region) -> list[Region]:
     """Consecutive stretches of some indexes."""
     runs: list[Region] = []
@@ -182,10 +152,10 @@ def _runs(indexes: Sequence[int], region: Region) -> list[Region]:
 
 
 def _joined(picked: Sequence[Region]) -> list[Region]:
-    """Joins stretches that touch; the better one gives score and reason."""
+    """Joins stretches that touch or nearly do; the better one gives score and reason."""
     joined: list[Region] = []
     for region in sorted(picked, key=lambda one: one.first):
-        if joined and region.first <= joined[-1].last + 1:
+        if joined and region.first <= joined[-1].last + 1 + _SLIT:
             better = max(joined[-1], region, key=lambda one: one.score)
             joined[-1] = Region(joined[-1].first, max(joined[-1].last, region.last), better.score, better.why)
         else:

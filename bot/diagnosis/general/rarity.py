@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from bot.diagnosis.templates import template
 
@@ -92,19 +92,6 @@ class Rarity:
         places = range(max(first - self._start, 0), min(last + 1 - self._start, len(self._keys)))
         lines = [place for place in places if self._keys[place]]
         return sum(self._alien[place] for place in lines) / len(lines) * self.quiet if lines else 0.0
-
-    def stretches(self) -> Iterator[tuple[int, int]]:
-        """First and last indexes of stretches of at least three alien lines; single blank lines may stand between."""
-        first = last = -1
-        count = 0
-        for place, alien in enumerate([*self._alien, False, False]):
-            if alien:
-                first = place if count == 0 else first
-                last, count = place, count + 1
-            elif place - last > 1 or (place < len(self._keys) and self._keys[place]):
-                if count >= 3:
-                    yield first + self._start, last + self._start
-                count = 0
 
     def alien(self, index: int) -> bool:
         """Whether the line at an index has a form that hardly any other place of the log has."""

@@ -34,9 +34,7 @@ MAX_HITS = 5_000
 _KNOWN = 4_096
 _LOOK = 1_000
 """Characters of a line that patterns see."""
-_CLUSTER_GAP, _WIDE_GAP, _LONGEST_CLUSTER = 3, 9, 20
-_CONTINUED = 0.7
-"""What follows on a group of telling lines tells less than where they began."""
+_CLUSTER_GAP, _LONGEST_CLUSTER = 3, 20
 _BEFORE, _AFTER = 8, 16
 _MOST_POINTS = 6.5
 _REPEATED = 0.8
@@ -45,7 +43,6 @@ _MOST_BLOCKS = 200
 """Blocks of one form; each tells less than the one before it."""
 _WRAPPED = 3.0
 """Most points of a report that only says that a command failed."""
-_STRANGE, _LONGEST_STRETCH = 1.6, 40
 _MARK = re.compile(r"travis_(?:time|fold):|section_(?:start|end):|##\[endgroup\]")
 _PASSED_ON = 16
 """Most lines in which callers pass a failure on after the last words of what failed."""
@@ -243,50 +240,32 @@ def clusters(
         if points >= _FAINT:
             scored.append((index, points))
     regions = []
-    behind = -100
-    for group in _grouped(scored, rare):
+    for group in _grouped(scored):
         best = sorted((points for _, points in group), reverse=True)
         strength = min(best[0] + 0.25 * sum(best[1:6]), _MOST_POINTS)
-        first, last = _with_strangers(texts, group[0][0], group[-1][0], rare)
+        first, last = _widened(texts, group[0][0], group[-1][0], rare)
         # no more than a recognised report, however many error words stand together
         near = (group[0][0] - 1, group[-1][0] + 3)
         strength = min(strength * (0.5 + 0.4 * rare.share(*near) + 0.5 * rare.unlike(*near)), _MOST_POINTS)
-        if group[0][0] - behind <= _CLUSTER_GAP:
-            strength *= _CONTINUED
-        behind = group[-1][0]
         regions.append(Region(first, last, strength * prior.at(group[-1][0]), "error-words"))
     return regions
 
 
-def _grouped(scored: Sequence[tuple[int, float]], rare: Rarity) -> list[list[tuple[int, float]]]:
-    """Puts telling lines together that stand close, or that only lines unlike the rest of the log stand between."""
+def _grouped(scored: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
+    """Puts telling lines together that stand close."""
     groups: list[list[tuple[int, float]]] = []
     for item in scored:
-        if groups and item[0] - groups[-1][0][0] < _LONGEST_CLUSTER:
-            gap = item[0] - groups[-1][-1][0]
-            if gap <= _CLUSTER_GAP or (gap <= _WIDE_GAP and all(map(rare.alien, range(item[0] - gap + 1, item[0])))):
-                groups[-1].append(item)
-                continue
-        groups.append([item])
+        if groups and item[0] - groups[-1][-1][0] <= _CLUSTER_GAP and item[0] - groups[-1][0][0] < _LONGEST_CLUSTER:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
     return groups
 
 
-def _with_strangers(texts: Sequence[str], first: int, last: int, rare: Rarity) -> tuple[int, int]:
+def _widened(texts: Sequence[str], first: int, last: int, rare: Rarity) -> tuple[int, int]:
     """Widens a range by the lines around it that are as unlike the rest of the log, and by one at its end."""
     start, end = rare.widened(first, last, _BEFORE, _AFTER)
     return start, max(end, min(last + 1, len(texts) - 1))
-
-
-def strangers(texts: Sequence[str], prior: Prior, rare: Rarity, green: GreenTemplates | None) -> list[Region]:
-    """Stretches of lines whose forms hardly any other place of the log has; telling where they speak of a failure."""
-    regions = []
-    for first, last in rare.stretches():
-        if last - first >= _LONGEST_STRETCH or (green is not None and texts[first] in green):
-            continue
-        points = max(line_score(texts[index]) for index in range(first, last + 1))
-        score = (_STRANGE + 0.6 * min(points, 4.0)) * rare.quiet * prior.at(last)
-        regions.append(Region(first, last, score, "unlike-the-rest"))
-    return regions
 
 
 def step_end(texts: Sequence[str], prior: Prior, size: int) -> Region:

@@ -1,0 +1,95 @@
+# Copyright 2026 The GateBot Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+# ============================================================================
+"""Failure reports of tools that nobody ever heard of are found by their shape."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.diagnosis import diagnose
+from bot.diagnosis.general.detector import all_detectors
+from bot.diagnosis.general.rarity import Rarity
+from bot.diagnosis.general.steps import last_attempts
+
+COURSE = [f"zork: case {number} of module {number % 7} went by in 0.{number} s" for number in range(300)]
+AFTER = ["zork: writing cache", *COURSE[:40], 'The command "zork all" exited with 1.']
+
+REPORTS = {
+    "headed": ["<FAILED> quux", "FAIL: quux holds its water", "  seven buckets instead of six"],
+    "numbered": ["  1) quux holds its water", "     seven buckets instead of six", "     quux.zk:12", "     quux.zk:3"],
+    "marked": ["  ✘ quux holds its water", "     seven buckets instead of six"],
+    "list": ["Failing modules:", "  quux", "  corge", "  grault"],
+    "ends-in-failed": ["quux holds its water ... FAILED", "  seven buckets instead of six"],
+    "error-at-place": ["src/quux.zk:12:3: error: bucket of type Sieve", "   12 | fill(sieve)", "      |      ^"],
+    "exception": ["zork.BucketException: no bottom", "   in fill of quux", "   in main of quux"],
+    "diff": ["--- a/quux.zk", "+++ b/quux.zk", "@@ -1,2 +1,2 @@", " fill", "-sieve", "+bucket"],
+    "places-of-a-file": ["src/quux.zk", "  12:3  bucket is never emptied", "  14:1  sieve as bucket", "2 complaints"],
+    "expected-actual": ["quux holds its water", "  expected: 6 buckets", "  actual:   7 buckets"],
+}
+
+
+def shown(lines: list[str]) -> set[int]:
+    """Indexes of the lines in the excerpt."""
+    excerpt = diagnose(["\n".join([*lines, ""]).encode()]).excerpt
+    return {line - 1 for part in excerpt for line in range(part.first_line, part.last_line + 1)}
+
+
+def places(lines: list[str], wanted: list[str]) -> set[int]:
+    """Indexes of the last occurrence of the wanted lines."""
+    return {len(lines) - 1 - lines[::-1].index(text) for text in wanted if text}
+
+
+@pytest.mark.parametrize("shape", sorted(REPORTS))
+def test_the_report_of_an_unknown_tool_is_shown(shape: str) -> None:
+    """Output that goes on for forty lines stands between it and the end."""
+    lines = [*COURSE, *REPORTS[shape], *AFTER]
+    assert places(lines, REPORTS[shape]) <= shown(lines)
+
+
+def test_what_every_attempt_prints_is_no_normal_course() -> None:
+    """Only the last attempt of a retried command is shown."""
+    report = ["quux: bucket has no bottom", "quux: water on the floor", "FAIL quux"]
+    again = 'The command "zork all" failed. Retrying, {} of 3.'
+    attempts = [*report, "", again.format(2), "", *report, "", again.format(3), ""]
+    lines = ["$ zork all", *COURSE, *attempts, *report, "", 'The command "zork all" exited with 1.']
+    assert places(lines, report) <= shown(lines)
+    kept = last_attempts(lines)
+    assert len(kept) == len(lines)
+    assert [text for text in kept if text in report] == report
+
+
+def test_a_line_that_passes_a_failure_on_does_not_explain_it() -> None:
+    """More lines are shown when nothing but make's own complaint is recognised."""
+    quiet = ["quux is not a bucket", "corge holds no water"]
+    passed_on = ["make[1]: *** [all] Error 2", "make: *** [check] Error 2", 'The command "make" exited with 2.']
+    lines = [*COURSE, *quiet, *COURSE[:12], *passed_on]
+    assert places(lines, quiet) <= shown(lines)
+
+
+def test_a_range_grows_over_what_is_unlike_the_rest() -> None:
+    """Two blank lines may stand between; the normal course, or more blank lines, end it."""
+    block = ["<quux>", "", "", "  {sieve}", "=> water!", "", "", "", "[[corge]]"]
+    course = [text for number in range(5) for text in (*COURSE[:20], *[f"corge {number}!"] * 20)]
+    lines = [*course, *block, *course]
+    rare = Rarity(lines)
+    first = len(course)
+    assert rare.widened(first + 3, first + 3, 20, 20) == (first, first + 4)
+    assert rare.widened(first + 3, first + 3, 1, 1) == (first + 3, first + 4)
+
+
+def test_names_of_shapes_are_told_apart() -> None:
+    """The name is the reason that the reader is given."""
+    names = [one.name for one in all_detectors()]
+    assert len(names) == len(set(names))
