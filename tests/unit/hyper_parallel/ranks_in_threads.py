@@ -24,13 +24,14 @@ import torch
 from hyper_parallel import Layout, Partial, Shard, init_device_mesh
 from hyper_parallel.dispatch.call import Slot
 from hyper_parallel.dispatch.registry import Registry
-from hyper_parallel.platform.torch import kernels_lines
+from hyper_parallel.platform.torch import kernels_empty, kernels_lines
 
 
 class Board:
     """A platform for one mesh axis; positions are looked up one by one, by what the windows say and nothing else."""
 
     assemble = staticmethod(kernels_lines.assemble)
+    cat = staticmethod(kernels_empty.cat)
     stride = staticmethod(kernels_lines.stride)
     split = staticmethod(kernels_lines.split)
 
