@@ -83,13 +83,13 @@ class Adjoint:
         base, wire = framework.function, framework.wire
         self._all_reduce = _differentiable(base, lambda x, *at: wire.all_reduce(x, *at, "sum"), self.cross)
         self._cross = _differentiable(base, lambda x, *at: framework.again(x), self.all_reduce)
-        self._all_gather = _differentiable(base, wire.all_gather, self.take_chunk)
+        self._all_gather = _differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.take_chunk)
         self._take_chunk = _differentiable(base, self._own, self.all_gather)
-        self._gather_cross = _differentiable(base, wire.all_gather, self.reduce_scatter)
+        self._gather_cross = _differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.reduce_scatter)
         self._reduce_scatter = _differentiable(
             base, lambda x, *at: wire.reduce_scatter(x, *at, "sum"), self.gather_cross
         )
-        self._all_to_all = _differentiable(base, wire.all_to_all, self._all_to_all_back)
+        self._all_to_all = _differentiable(base, lambda x, *at: wire.all_to_all(x, *at), self._all_to_all_back)
         # Between replicated and a pending sum: the gradient of a pending sum is complete on every rank already.
         self._first_only = _differentiable(base, self._keep_first, lambda grad, *at: self._same_grad(grad, *at))
         self._same_grad = _differentiable(base, lambda x, *at: framework.again(x), self._first_only)
