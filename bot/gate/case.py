@@ -113,7 +113,7 @@ class Case(BaseModel):
         held: Commands that wait for a log to be read.
         last_request_note: Newest comment with a gate command that was taken in.
         last_robot_note: Newest refusal of the robot that was taken in.
-        pushes: New heads seen so far; part of the effect keys of what a push undoes.
+        pushes: New heads and new target branches seen so far; part of the effect keys of what a push undoes.
         rounds_at: Starts of the rounds of the last 24 hours.
         sticky_digests: Digest of the last text per comment that is edited in place.
         edits: Edits of such comments so far; part of their effect keys.

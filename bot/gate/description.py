@@ -29,7 +29,8 @@ from bot.gate.tracking import body_digest
 def new(case: Case, ctx: Context) -> Step:
     """A pull request or a head that nothing was done about yet."""
     names = ctx.policy.labels
-    if case.round == 0 and ctx.has(names.check_pass) and ctx.has(names.passed) and not ctx.facts.pr.draft:
+    untouched = case.round == 0 and case.pushes == 0  # labels from before a push or another target prove nothing
+    if untouched and ctx.has(names.check_pass) and ctx.has(names.passed) and not ctx.facts.pr.draft:
         return Step(enter(case, Phase.LABELS, ctx.now))  # green before we came; LABELS watches whether it stays so
     if ctx.facts.pr.draft and not ctx.policy.draft_runs_gate:
         return Step(enter(case, Phase.DRAFT, ctx.now))

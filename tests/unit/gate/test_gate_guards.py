@@ -29,6 +29,27 @@ from bot.gate.routing import Road, route, shared_tests
 GREEN = ("pr-check-pass", "ci-pipeline-passed")
 
 
+def test_pull_request_that_is_green_already_is_left_alone(glass: Any) -> None:
+    glass.labels(*GREEN)
+    glass.wake()
+    assert glass.did() == []
+    glass.wake(60)
+    assert glass.case.outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("what", ["head_sha", "base_ref"])
+@pytest.mark.parametrize("ended", [False, True])
+def test_an_adopted_green_does_not_count_for_another_head_or_target(glass: Any, what: str, ended: bool) -> None:
+    glass.labels(*GREEN)
+    glass.wake()
+    if ended:
+        glass.wake(60)
+        assert (glass.case.round, glass.case.outcome) == (0, Outcome.PASSED)
+    glass.pr[what] = "b" * 40
+    glass.wake(30)
+    assert (glass.case.phase, "post_command /check-pr" in glass.did()) == (Phase.CHECKING, True)
+
+
 def test_an_adopted_green_that_loses_its_label_is_checked_anew(glass: Any) -> None:
     glass.labels(*GREEN)
     glass.wake()
