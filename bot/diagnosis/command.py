@@ -30,8 +30,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bot.diagnosis.blocks import BlockReader
-from bot.diagnosis.clean import clean_line
 from bot.diagnosis.engine import Diagnoser
 from bot.diagnosis.model import Cause, Diagnosis
 from bot.diagnosis.templates import GreenTemplates
@@ -124,13 +122,10 @@ def learn_green(paths: Sequence[str]) -> GreenTemplates | None:
         return None
     green = GreenTemplates()
     for path in paths:
-        reader = BlockReader()
         with Path(path).open("rb") as stream:
             for chunk in _chunks(stream):
-                for block in reader.feed(chunk):
-                    green.learn(clean_line(raw, 0).text for raw in block.split(b"\n"))
-        for block in reader.close():
-            green.learn(clean_line(raw, 0).text for raw in block.split(b"\n"))
+                green.feed(chunk)
+        green.end()
     return green
 
 

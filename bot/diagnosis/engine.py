@@ -81,10 +81,15 @@ class Diagnoser:
     def close(self) -> Diagnosis:
         """Reads what is left and concludes."""
         self.read_rest()
-        return self._conclude()
+        return self.conclude()
+
+    @property
+    def silent(self) -> bool:
+        """Whether no tool's parser has said anything so far."""
+        return not self._findings
 
     def read_rest(self) -> None:
-        """Parses what is left without drawing conclusions; for measurements of the parsers alone."""
+        """Parses what is left without drawing conclusions; ``conclude`` does that."""
         for block in self._blocks.close():
             self._take(block, last=False)
         self._take(b"", last=True)
@@ -146,7 +151,12 @@ class Diagnoser:
                 continue
             self._findings.append(finding)
 
-    def _conclude(self) -> Diagnosis:
+    def conclude(self, green: GreenTemplates | None = None) -> Diagnosis:
+        """What the log says, after ``read_rest``.
+
+        Args:
+            green: As in the constructor, for whoever reads green logs only when no parser spoke.
+        """
         lines = self._done_line - 1
         self._stages.finish(lines)
         homes = {tool.name: tool.stages for tool in self._tools}
@@ -161,7 +171,7 @@ class Diagnoser:
         placed.extend(stages.unexplained(self._stages, placed, lambda stage: owned.get(stage, "")))
         placed.sort(key=lambda finding: (finding.first_line, finding.last_line))
         causes = find_causes(placed)
-        excerpt, general = build_excerpt(self._tail, causes, self._green)
+        excerpt, general = build_excerpt(self._tail, causes, green or self._green)
         confidence = max((cause.finding.confidence for cause in causes), default=general)
         return Diagnosis(
             findings=tuple(placed),

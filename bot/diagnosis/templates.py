@@ -19,6 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.diagnosis.blocks import BlockReader
+from bot.diagnosis.clean import clean_line
+
 _VARYING = re.compile(
     r"0x[0-9a-fA-F]+|\b[0-9a-f]{7,64}\b|\b[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\b"
     r"|(?<![\w/.-])(?:[A-Za-z]:)?(?:/[\w.@+~%-]+){2,}/?|\d+(?:[.,:]\d+)*"
@@ -41,6 +44,21 @@ class GreenTemplates:
     def __init__(self, limit: int = 500_000) -> None:
         self._seen: set[str] = set()
         self._limit = limit
+        self._blocks = BlockReader()
+
+    def feed(self, chunk: bytes) -> None:
+        """Adds the next bytes of a green log, as they come; ``end`` follows the last ones."""
+        for block in self._blocks.feed(chunk):
+            self._learn_block(block)
+
+    def end(self) -> None:
+        """One green log is over; another may follow."""
+        for block in self._blocks.close():
+            self._learn_block(block)
+        self._blocks = BlockReader()
+
+    def _learn_block(self, block: bytes) -> None:
+        self.learn(clean_line(raw, 0).text for raw in block.split(b"\n"))
 
     def learn(self, lines: Iterable[str]) -> None:
         """Adds the cleaned lines of a green log."""

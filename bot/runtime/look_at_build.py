@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from bot.build_server import Build, TestCase
-from bot.diagnosis import Diagnoser, Diagnosis
+from bot.diagnosis import Diagnoser, Diagnosis, GreenTemplates
 from bot.errors import NotFound, RetryLater
 from bot.gate.case import Case, Phase
 from bot.gate.facts import BuildFacts
@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _FEED_BYTES = 1 << 20
+_GREEN_BUILDS = 2
+_GREEN_TEMPLATES = 100_000  # at most 20 MB
 _MAX_TESTS = 200  # names of failed tests kept in a case
 
 
@@ -148,20 +150,45 @@ async def or_none_again(reading: Awaitable[T], *, again: bool) -> T | None:
 
 
 async def read_log(build_number: int, outside: Outside) -> Diagnosis | None:
-    """Diagnose the console log, streaming; ``None`` when it was rotated away."""
+    """Diagnose the console log, streaming; ``None`` when it was rotated away.
+
+    Where no tool's parser speaks, what the last green builds of the job print too is noise.
+    """
     diagnoser = Diagnoser()
-    waiting = bytearray()
     try:
         with outside.busy():
-            async for chunk in outside.builds.console(build_number):
-                waiting += chunk
-                if len(waiting) >= _FEED_BYTES:
-                    await asyncio.to_thread(diagnoser.feed, bytes(waiting))
-                    waiting.clear()
-            await asyncio.to_thread(diagnoser.feed, bytes(waiting))
-            return await asyncio.to_thread(diagnoser.close)
+            await _stream(build_number, diagnoser.feed, outside)
+            await asyncio.to_thread(diagnoser.read_rest)
+            green = await _green_lines(build_number, outside) if diagnoser.silent else None
+            return await asyncio.to_thread(diagnoser.conclude, green)
     except NotFound:
         return None
+
+
+async def _stream(build_number: int, feed: Callable[[bytes], None], outside: Outside) -> None:
+    waiting = bytearray()
+    async for chunk in outside.builds.console(build_number):
+        waiting += chunk
+        if len(waiting) >= _FEED_BYTES:
+            await asyncio.to_thread(feed, bytes(waiting))
+            waiting.clear()
+    await asyncio.to_thread(feed, bytes(waiting))
+
+
+async def _green_lines(build_number: int, outside: Outside) -> GreenTemplates | None:
+    """What the newest green builds printed; ``None`` where there is none or the server does not tell it."""
+    green = GreenTemplates(_GREEN_TEMPLATES)
+    shortest = outside.settings.gate.bypass_seconds * 1000
+    try:
+        recent = [
+            one for one in await outside.builds.recent() if one.result == "SUCCESS" and one.number != build_number
+        ]
+        for one in [one for one in recent if not one.running and one.duration_ms >= shortest][:_GREEN_BUILDS]:
+            await _stream(one.number, green.feed, outside)
+            green.end()
+    except (NotFound, RetryLater) as error:
+        log.warning("gone without the logs of green builds: %s", error)
+    return green if len(green) else None
 
 
 async def read_stages(build_number: int, outside: Outside) -> tuple[str, ...]:

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -144,9 +144,16 @@ class SandboxJenkins(LocalServer):
         self._state.jobs[job].settings = replace(self._state.jobs[job].settings, **changes)
 
     def add_past_build(
-        self, job: str, *, pull_request: int, result: str = "SUCCESS", seconds: float = 600.0, head_sha: str = ""
+        self,
+        job: str,
+        *,
+        pull_request: int,
+        result: str = "SUCCESS",
+        seconds: float = 600.0,
+        head_sha: str = "",
+        lines: Sequence[str] = (),
     ) -> Run:
-        """Put a finished build into the history, as if it had ended just now."""
+        """Put a finished build into the history, as if it had ended just now; ``lines`` is what it printed."""
         found = self._state.jobs[job]
         source = Source(pull_request, found.settings.repository_url, head_sha=head_sha, source_branch="topic")
         now = self.clock.monotonic()
@@ -168,6 +175,8 @@ class SandboxJenkins(LocalServer):
         run.causes = [run.description] if run.description else []
         if head_sha:
             run.log.append(f"Checking out Revision {head_sha} (refs/merge-requests/{pull_request}/head)", run.moment)
+        for line in lines:
+            run.log.append(line, now)
         run.log.append(f"Finished: {result}", now)
         run.done.set()
         found.runs[run.number] = run
