@@ -66,13 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="gatebot", description="把合并请求带过门禁 / pull requests through the gate")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML 设置文件 / settings (default: gatebot.yaml)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="YAML 配置文件 / settings (default: gatebot.yaml)")
     parser.add_argument("--lang", choices=("zh", "en"), help="语言 / language (default: from the settings)")
     parser.add_argument("-v", "--verbose", action="store_true", help="更多日志 / more log lines")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     serve = _command(commands, "serve", "运行服务 / run the service", _serve)
-    serve.add_argument("--host", help="覆盖 server.host")
-    serve.add_argument("--port", type=int, help="覆盖 server.port")
+    serve.add_argument("--host", help="覆盖 server.host / instead of server.host")
+    serve.add_argument("--port", type=int, help="覆盖 server.port / instead of server.port")
     serve.add_argument("--dry-run", action="store_true", help="只判断，不对外写 / decide, change nothing outside")
     demo = _command(commands, "demo", "在本机演示整个过程 / show the whole loop on this machine", _demo)
     demo.add_argument("--json", action="store_true", help="输出 JSON / print JSON")
@@ -80,10 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     diagnose = _command(commands, "diagnose", "解释失败日志 / explain a failed log", _diagnose)
     diagnose.add_argument("pull", nargs="?", metavar="PR", help="合并请求 / pull request: 647, owner/repo#647 or a URL")
     diagnose.add_argument("--log", metavar="FILE", help="日志文件，- 为标准输入 / log file, - for standard input")
-    diagnose.add_argument("--green", action="append", default=[], metavar="FILE", help="成功构建的日志 / a green log")
+    green = "成功构建的日志，可重复 / log of a green build, repeatable"
+    diagnose.add_argument("--green", action="append", default=[], metavar="FILE", help=green)
     diagnose.add_argument("--json", action="store_true", help="输出 JSON / print JSON")
     for name, text in (
-        ("check-pr", "检查描述 / check the description"),
+        ("check-pr", "检查 PR 描述 / check the description"),
         ("retest", "触发门禁 / start the gate"),
         ("autofix", "修复问题 / repair the findings"),
     ):
@@ -93,11 +94,11 @@ def _parser() -> argparse.ArgumentParser:
         order.add_argument("--json", action="store_true", help="输出 JSON / print JSON")
         order.add_argument("--dry-run", action="store_true", help="只显示会做的调用 / only show the calls")
         order.add_argument("--watch", action="store_true", help="一直等到结束 / go on until the case ends")
-    template = _command(commands, "check-template", "按模板检查描述 / check a description", _check_template)
+    template = _command(commands, "check-template", "按模板检查 PR 描述 / check a description", _check_template)
     template.add_argument("--template", required=True, metavar="FILE", help="模板，- 为标准输入 / - for stdin")
     template.add_argument("--body", required=True, metavar="FILE", help="描述，- 为标准输入 / - for stdin")
     template.add_argument("--json", action="store_true", help="输出 JSON / print JSON")
-    config = _command(commands, "config", "设置 / settings", _config)
+    config = _command(commands, "config", "配置 / settings", _config)
     config.add_argument("what", choices=("check", "schema", "show"))
     config.add_argument("--json", action="store_true", help="输出 JSON / print JSON")
     return parser
@@ -268,7 +269,7 @@ def _check_template(options: argparse.Namespace) -> int:
 def _config(options: argparse.Namespace) -> int:
     import yaml
 
-    from bot.config import masked, missing_secrets, schema
+    from bot.config import chosen_file, masked, missing_secrets, schema
 
     if options.what == "schema":
         print(json.dumps(schema(), ensure_ascii=False, indent=2, sort_keys=True))
@@ -287,7 +288,7 @@ def _config(options: argparse.Namespace) -> int:
     elif options.json:
         print(json.dumps({"good": True, "missing": missing_secrets(settings)}))
     else:
-        source = str(options.config or os.environ.get("GATEBOT_CONFIG") or "")
+        source = str(chosen_file(options.config, os.environ) or "")
         language = settings.gate.language
         print(_text("cli.config_good", language, source=source or _text("cli.defaults", language)))
         for name in missing_secrets(settings):

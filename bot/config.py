@@ -200,9 +200,7 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
     Raises:
         TellOperator: The file is missing, is not YAML, holds an unknown key, a wrong value or a secret.
     """
-    chosen = path or (Path(environ["GATEBOT_CONFIG"]) if environ.get("GATEBOT_CONFIG") else None)
-    if chosen is None and Path(DEFAULT_FILE).is_file():
-        chosen = Path(DEFAULT_FILE)
+    chosen = chosen_file(path, environ)
     raw = {} if chosen is None else _read(chosen)
     _refuse_secrets(raw, str(chosen))
     merged = _with_secrets(raw, environ)
@@ -210,6 +208,13 @@ def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
         return Settings.model_validate(merged)
     except ValidationError as error:
         raise TellOperator(explain(error, str(chosen or "the environment"))) from None
+
+
+def chosen_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
+    """The file that ``load`` reads for these arguments; ``None`` where there is only the environment."""
+    if path or environ.get("GATEBOT_CONFIG"):
+        return path or Path(environ["GATEBOT_CONFIG"])
+    return Path(DEFAULT_FILE) if Path(DEFAULT_FILE).is_file() else None
 
 
 def missing_secrets(settings: Settings) -> list[str]:

@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 TEXTS: dict[str, dict[str, str]] = {
-    "cli.config_good": {"zh": "设置没有问题：{source}", "en": "The settings are good: {source}"},
+    "cli.config_good": {"zh": "配置没有问题：{source}", "en": "The settings are good: {source}"},
     "cli.config_lacks": {
         "zh": "还缺 {name}（或 {name}_FILE）：没有它 gatebot serve 无法工作。",
         "en": "Still missing: {name} (or {name}_FILE); gatebot serve does not work without it.",
@@ -25,7 +25,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "cli.defaults": {"zh": "默认值", "en": "defaults"},
     "cli.listening": {"zh": "GateBot 已启动：{url}", "en": "GateBot listens on {url}"},
     "cli.no_repository": {
-        "zh": "“{reference}” 没有写仓库。请写成 owner/repo#{number}，或在设置 repositories 里只写一个仓库。",
+        "zh": "“{reference}” 没有写仓库。请写成 owner/repo#{number}，或在配置项 repositories 里只写一个仓库。",
         "en": "“{reference}” names no repository. Write owner/repo#{number}, or set exactly one in repositories.",
     },
     "cli.by_service": {"zh": "由正在运行的服务执行。", "en": "Carried out by the running service."},

@@ -158,7 +158,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "Build {build} has been running too long.",
     },
     "gate.reason.bypass": {
-        "zh": "构建 {build} 显示成功但时间过短、没有证据，不能算通过。",
+        "zh": "构建 {build} 显示成功，但耗时过短，不足以证明检查真正运行过，不能算通过。",
         "en": "Build {build} reports success, but it was so short that it proves nothing.",
     },
     "gate.reason.label_missing": {

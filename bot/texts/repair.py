@@ -198,7 +198,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
 PHRASES: Final[dict[str, str]] = {
     "except:": "except:",
     "in a coroutine it also catches cancellation": "在协程中它还会捕获取消",
-    "{0} must not let anything through": "{0} 不能让任何异常漏出",
+    "{0} must not let anything through": "{0} 不能向外抛出任何异常",
     "it may be meant to catch SystemExit or KeyboardInterrupt ({0})": (
         "它可能有意捕获 SystemExit 或 KeyboardInterrupt（{0}）"
     ),
@@ -211,7 +211,7 @@ PHRASES: Final[dict[str, str]] = {
     "the style would reorder includes or change tokens": "该风格会调整 include 顺序或改动代码本身",
     "blanks": "空白",
     "blanks at the end": "行尾空白",
-    "crowded comment": "过挤的注释",
+    "crowded comment": "与代码间距不足的注释",
     "a command": "命令",
     "blanks before the bracket": "括号前的空格",
     "a carriage return": "回车符",
@@ -246,7 +246,7 @@ PHRASES: Final[dict[str, str]] = {
     ),
     "a statement between changes another object": "中间的语句修改了其他对象",
     "the name is bound twice": "该名字被绑定两次",
-    "the branch does not always leave": "该分支并不总是离开",
+    "the branch does not always leave": "该分支不一定会退出",
     "a branch is written on one line": "有分支写在一行内",
     "the statement is not in a block": "该语句不在语句块中",
     "a header to mend": "需要修正的文件头",

@@ -51,7 +51,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "report.verdict.pr": {"zh": "由本 PR 引起", "en": "caused by this change"},
     "report.verdict.pr_repairable": {"zh": "由本 PR 引起，可自动修复", "en": "caused by this change, repairable"},
     "report.verdict.unrelated": {"zh": "与本 PR 无关", "en": "unrelated to this change"},
-    "report.verdict.infrastructure": {"zh": "基础设施", "en": "infrastructure"},
+    "report.verdict.infrastructure": {"zh": "环境故障", "en": "infrastructure"},
     "report.verdict.process": {"zh": "流程问题", "en": "process"},
     "report.verdict.unknown": {"zh": "未判定", "en": "undecided"},
     "report.counters": {

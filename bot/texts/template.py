@@ -147,7 +147,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "en": "The template asks for nothing: nothing to check.",
     },
     "template.unreadable": {
-        "zh": "读不了 {path}：{why}",
+        "zh": "无法读取 {path}：{why}",
         "en": "Cannot read {path}: {why}",
     },
 }

@@ -41,13 +41,19 @@ def _quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_config_check_says_good_and_names_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "check"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "设置没有问题：默认值"
+    assert capsys.readouterr().out.splitlines()[0] == "配置没有问题：默认值"
     bad = tmp_path / "bad.yaml"
     bad.write_text("gate:\n  owner: nobody\n", encoding="utf-8")
     assert main(["--config", str(bad), "config", "check"]) == 2
     assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in capsys.readouterr().err
     assert main(["config", "check", "--config", str(bad), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["good"] is False
+
+
+def test_config_check_names_the_file_it_found_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "gatebot.yaml").write_text("log_level: info\n", encoding="utf-8")
+    assert main(["config", "check"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith("：gatebot.yaml")
 
 
 def test_config_check_names_the_secrets_that_the_service_needs(

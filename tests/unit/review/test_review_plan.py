@@ -194,7 +194,7 @@ def test_a_comment_says_what_why_and_how_with_a_suggestion() -> None:
     item = plan_review([UNUSED], FILES, (), BUILD).create[0]
     assert comment_body(item, "build", "zh", hidden_mark=True) == (
         "**`W0611`** 导入了却没有使用\n\n"
-        "工具原话：`Unused import os`\n\n"
+        "工具输出：`Unused import os`\n\n"
         "**为什么要改**：门禁的 Check_Pylint 对整个被改的文件打分，不到 10.00/10 就不通过。\n\n"
         "**怎么改**：删掉这个导入。\n\n"
         "```suggestion\n\n```\n\n"
@@ -219,8 +219,8 @@ def test_the_summary_counts_and_names_what_stands_on_no_line() -> None:
     plan = plan_review([UNUSED, outside], FILES, (), BUILD)
     assert summary_body(plan, plan.summary_rest, "ab" * 20, "zh") == (
         "### 代码检查\n\n"
-        "提交 `abababababab`：共 2 条，行内新评 1 条，已有评论 0 条，已解决 0 条。\n\n"
-        "没有写在行上的：\n\n"
+        "提交 `abababababab`：共 2 个问题；行内评论：新增 1 条，沿用 0 条，解决 0 条。\n\n"
+        "未写成行内评论的问题：\n\n"
         "- `pkg/b.py:7` `W0611` Unused import os"
     )
     refused = summary_body(plan, (*plan.create, *plan.summary_rest), "ab" * 20, "en")

@@ -91,4 +91,4 @@ def test_unreadable_files_are_named(files: tuple[str, str], tmp_path: Path) -> N
     ):
         done = run("--template", template, "--body", body)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"读不了 {template if told == 'none.md' else body}：" in done.stderr
+        assert f"无法读取 {template if told == 'none.md' else body}：" in done.stderr
