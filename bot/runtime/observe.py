@@ -37,23 +37,21 @@ from bot.gate.facts import (
     Facts,
     PullRequestFacts,
 )
-from bot.gate.policy import Policy
 from bot.gate.wants import wants_build, wants_template
 from bot.intake.commands import Command
-from bot.intake.events import MergeRequestEvent
 from bot.runtime import look_at_build, records, sticky
 from bot.runtime.description import judge_description
 from bot.runtime.events import Events, sort_events
 from bot.runtime.evidence import past_of, ways_to_changed_code
 from bot.runtime.inbox import InboxRow
 from bot.runtime.judge import judge, telling, test_id
+from bot.runtime.known_pull import is_stale, labels_gone_between
 from bot.runtime.memory import Memory
 from bot.runtime.outside import Outside
 from bot.runtime.said import Asked, Said, TakenIn, from_comment, from_event, moment, take_in
 
 log = logging.getLogger(__name__)
 
-_PULL_IS_GOOD_FOR = timedelta(minutes=30)  # while a build runs and no hook speaks
 _JUST_OPENED = timedelta(minutes=10)
 _ROLE_ORDER = ("anyone", "author", "collaborator", "maintainer")
 
@@ -117,7 +115,7 @@ async def observe(
         may_push=memory.may_push.get(pull.head_repo, False),
         results=results,
         build_lost=seen.lost,
-        label_gaps=_labels_gone_between(case, events, pull, policy),
+        label_gaps=labels_gone_between(case, events, pull, policy),
     )
     return Observation(facts=facts, memory=memory.with_(results=()), pull=pull)
 
@@ -140,76 +138,12 @@ def _take(outside: Outside, memory: Memory, said: list[Said]) -> TakenIn:
 async def _pull(
     case: Case, taken: TakenIn, events: Events, outside: Outside, *, first: bool, running: bool
 ) -> tuple[PullRequest, Memory]:
-    memory = taken.memory
-    if memory.pr is not None and not _pull_is_stale(case, taken, events, outside, first=first, running=running):
+    memory, policy, now = taken.memory, outside.settings.gate, outside.clock.now()
+    asked = bool(taken.asked)
+    if memory.pr and not is_stale(case, memory, events, policy, now, asked=asked, first=first, running=running):
         return memory.pr, memory
     pull = await outside.forge.pull_request(case.repo, case.number)
     return pull, memory.with_(pr=pull, pr_read_at=outside.clock.now())
-
-
-def _pull_is_stale(case: Case, taken: TakenIn, events: Events, outside: Outside, *, first: bool, running: bool) -> bool:
-    memory, policy, now = taken.memory, outside.settings.gate, outside.clock.now()
-    if memory.pr is None:
-        return True
-    if not first and policy.owner == "robot" and _just_pushed(memory, memory.pr):
-        return False  # we hold all that the next step needs; the next wake-up reads, and no label counts before
-    if memory.pr_read_at is None:
-        return True
-    if not first:
-        return False
-    if not events.any:  # a timer: while the build runs, only a lost hook could have changed anything
-        return not (case.phase is Phase.BUILDING and running and now - memory.pr_read_at < _PULL_IS_GOOD_FOR)
-    if events.nudges or events.orders or taken.asked:
-        return True
-    if any(_tells_something_new(event, memory.pr, policy) for event in events.pulls):
-        return True
-    moved = any(event.head_sha and event.head_sha != memory.pr.head_sha for event, _ in events.notes)
-    closed = any(event.pr_state and event.pr_state != memory.pr.state for event, _ in events.notes)
-    # What the robot says of a build is asked of the build server; the labels that go with it send hooks of their own.
-    told = {note.note_id for note in memory.robot_notes if not note.kind.startswith("pipeline_")}
-    return moved or closed or any(event.note_id in told for event, _ in events.notes)
-
-
-def _just_pushed(memory: Memory, pull: PullRequest) -> bool:
-    """Whether the head is the commit that we pushed in the last round of this wake-up."""
-    return any(result.kind == "repair" and result.data.get("sha") == pull.head_sha for result in memory.results)
-
-
-def _labels_gone_between(case: Case, events: Events, pull: PullRequest, policy: Policy) -> frozenset[str]:
-    """Labels of the gate that were off at a time when the head was what it is.
-
-    Told by hooks, which may come late: they prove it only of a head that never was before, which is one we made.
-    """
-    if pull.head_sha not in {commit.sha for commit in case.commits}:
-        return frozenset()
-    told = [event.labels for event in events.pulls if event.head_sha == pull.head_sha and event.labels is not None]
-    watched = {policy.labels.check_pass, policy.labels.check_fail}
-    return frozenset(label for label in watched if any(label not in labels for labels in told))
-
-
-def _tells_something_new(event: MergeRequestEvent, known: PullRequest, policy: Policy) -> bool:
-    """Whether a hook differs from what we know; one about a label that we put on ourselves does not.
-
-    That the robot says "running" is no news either: the build server is asked, and no decision hangs on that label.
-    A hook that leaves anything open counts as new, and nothing of it is taken over: the pull request is read instead,
-    because nobody has seen yet what the forge's update hooks really carry.
-    """
-    idle = {policy.labels.running} if policy.owner == "robot" else set[str]()
-    return not (
-        event.head_sha == known.head_sha
-        and event.state == known.state
-        and _same_text(event.title, known.title)
-        and _same_text(event.description, known.body)
-        and event.labels is not None
-        and event.labels - idle == known.labels - idle
-        and event.base_ref == known.base_ref
-        and event.draft == known.draft
-    )
-
-
-def _same_text(one: str | None, other: str) -> bool:
-    """Hooks and answers of the forge differ in line ends and in blanks at the end of one and the same text."""
-    return one is not None and one.replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
 
 
 def _wants_comments(

@@ -12,15 +12,17 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""A store of its own for every test of the runtime."""
+"""A store of its own for every test of the runtime, and an ordinary pull request."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from bot.forge import PullRequest
 from bot.runtime.database import Database
 
 
@@ -31,3 +33,33 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     opened.create()
     yield opened
     await opened.close()
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime(2026, 6, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def pull(now: datetime) -> PullRequest:
+    """Open, checked, from a fork."""
+    return PullRequest(
+        repo="a/b",
+        number=647,
+        state="open",
+        title="t",
+        body="b",
+        author="dev-a",
+        head_sha="1" * 40,
+        head_ref="topic",
+        head_repo="dev-a/b",
+        head_url="https://forge.example/dev-a/b.git",
+        base_ref="master",
+        base_sha="2" * 40,
+        base_url="https://forge.example/a/b.git",
+        labels=frozenset({"pr-check-pass"}),
+        draft=False,
+        html_url="",
+        created_at=now,
+        updated_at=now,
+    )

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 
@@ -25,37 +25,17 @@ from bot.gate.decision import Repair
 from bot.gate.facts import ActionResult
 from bot.runtime.memory import Memory
 
-NOW = datetime(2026, 6, 12, tzinfo=UTC)
-PULL = PullRequest(
-    repo="a/b",
-    number=647,
-    state="open",
-    title="t",
-    body="b",
-    author="dev-a",
-    head_sha="1" * 40,
-    head_ref="topic",
-    head_repo="dev-a/b",
-    head_url="https://forge.example/dev-a/b.git",
-    base_ref="master",
-    base_sha="2" * 40,
-    base_url="https://forge.example/a/b.git",
-    labels=frozenset({"pr-check-pass"}),
-    draft=False,
-    html_url="",
-    created_at=NOW,
-    updated_at=NOW,
-)
-
 
 @pytest.mark.parametrize(
     ("status", "head"),
     [("pushed", "f" * 40), ("proposed", "1" * 40), ("refused", "1" * 40), ("head-moved", "1" * 40)],
 )
-def test_only_a_push_of_ours_moves_the_head_and_everything_is_read_again(status: str, head: str) -> None:
-    action = Repair(effect_key="k", head_sha=PULL.head_sha, build_number=1, mode="push", findings=())
+def test_only_a_push_of_ours_moves_the_head_and_everything_is_read_again(
+    pull: PullRequest, now: datetime, status: str, head: str
+) -> None:
+    action = Repair(effect_key="k", head_sha=pull.head_sha, build_number=1, mode="push", findings=())
     data = {"status": status, "sha": "f" * 40 if status == "pushed" else ""}
     result = ActionResult(effect_key="k", kind="repair", outcome="done", data=data)
-    memory = Memory(pr=PULL, pr_read_at=NOW).after((action,), (result,), bot_login="gate-bot", now=NOW)
+    memory = Memory(pr=pull, pr_read_at=now).after((action,), (result,), bot_login="gate-bot", now=now)
     assert memory.pr is not None
-    assert (memory.pr.head_sha, memory.pr.labels, memory.pr_read_at) == (head, PULL.labels, None)
+    assert (memory.pr.head_sha, memory.pr.labels, memory.pr_read_at) == (head, pull.labels, None)
