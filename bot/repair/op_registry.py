@@ -249,8 +249,7 @@ class Ops:
         names = self.names(module)
         if names is None:
             return []
-        known = self.words | self.bases
-        return [kind for kind in names.operators() if kind not in known]
+        return [kind for kind in names.operators() if kind not in self.words and kind not in self.bases]
 
 
 def family(path: str, file: OpFile) -> frozenset[str]:

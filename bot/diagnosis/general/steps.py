@@ -36,7 +36,7 @@ _ENDS = re.compile(
     r"|Done\. Your build exited with (?P<done>\d{1,5})"
     r"|No output has been received in the last|The job exceeded the maximum"
 )
-_AGAIN = re.compile(r'The command "(?P<command>.{1,2000})" failed\. Retrying, \d{1,3} of \d')
+_AGAIN = re.compile(r'The command ".{1,2000}" failed\. Retrying, \d{1,3} of \d')
 _FLAT = 80
 """Lines before the end of the failed step within which no place is more likely than another."""
 _PASSED, _OTHER = 0.2, 0.4

@@ -75,10 +75,10 @@ def from_local(
         if isinstance(local, DTensor):
             raise TypeError(explain("from_local", "local_tensor", "a plain tensor", "a DTensor"))
         refuse_parts_of_kind(local, "from_local", placements)
-        local = local.as_subclass(Tensor)
-    mesh = mesh or pick_mesh(mesh, "from_local")
-    if local.layout is not _DENSE or local.is_quantized or local.is_nested:  # spelt out, as a call is dearer
+        local = plain(local)
+    elif local.layout is not _DENSE or local.is_quantized or local.is_nested:  # spelt out, as a call is dearer
         refuse_parts_of_kind(local, "from_local", placements)
+    mesh = mesh or pick_mesh(mesh, "from_local")
     key = (mesh, tuple(placements) if placements is not None else None, local.shape)
     layout = _LOCAL_LAYOUTS.get(key) if shape is None and not run_check else None
     if layout is None:

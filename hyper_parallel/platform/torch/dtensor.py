@@ -242,7 +242,7 @@ def plain(tensor: Tensor) -> Tensor:
         return tensor
     try:
         return tensor.as_subclass(Tensor)
-    except (NotImplementedError, RuntimeError):  # a sparse tensor has no storage to share
+    except RuntimeError:  # a sparse tensor has no storage to share, or no strides
         return tensor.clone()
 
 

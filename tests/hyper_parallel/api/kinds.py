@@ -31,6 +31,7 @@ def _of_kind(matrix: torch.Tensor) -> dict[str, torch.Tensor]:
     """Tensors of which only full copies can be held."""
     return {
         "sparse": matrix.to_sparse(),
+        "sparse parameter": torch.nn.Parameter(matrix.to_sparse(), requires_grad=False),
         "sparse CSR": matrix.to_sparse_csr(),
         "sparse CSC": matrix.to_sparse_csc(),
         "sparse BSR": matrix.to_sparse_bsr((2, 3)),
