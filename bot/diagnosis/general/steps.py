@@ -22,6 +22,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.diagnosis.templates import template
+
 _ENDS = re.compile(
     r'The command "(?P<command>.*)" (?:failed and )?exited with (?P<code>\d{1,5})'
     r'|.{0,300}" (?:failed and )?exited with (?P<late>\d{1,5})(?: during .{0,40})?\.$'
@@ -70,17 +72,23 @@ class Step:
 
 
 def last_attempts(texts: Sequence[str]) -> list[str]:
-    """The lines with those of an attempt emptied when the command was tried again: the last one is what counts.
+    """The lines without what an attempt printed and a later one printed again: the last attempt is what counts.
 
-    Left in, a failure that every attempt prints would look like the normal course of the log.
+    Left in, a failure that every attempt prints would look like the normal course of the log. What is not printed
+    again stays, for the command that is tried again may be one of many in a script that failed before.
     """
     kept = list(texts)
+    latest: dict[str, int] = {}
     begin = 0
     for index, text in enumerate(texts):
         if text.startswith("$ "):
             begin = index + 1
         elif text.startswith('The command "') and _AGAIN.match(text):
-            kept[begin : index + 1] = [""] * (index + 1 - begin)
+            latest = latest or {template(one): place for place, one in enumerate(texts)}
+            for place in range(begin, index + 1):
+                if latest[template(texts[place])] > index:
+                    kept[place] = ""
+            kept[index] = ""
             begin = index + 1
     return kept
 

@@ -70,6 +70,16 @@ def test_what_every_attempt_prints_is_no_normal_course() -> None:
     assert [text for text in kept if text in report] == report
 
 
+def test_a_failure_before_a_command_that_is_tried_again_is_shown() -> None:
+    """The script failed in its tests and then tried to upload a report."""
+    report = ["FAIL: quux holds its water", "  expected: 6 buckets", "  actual:   7 buckets"]
+    again = 'The command "upload" failed. Retrying, {} of 3.'
+    tries = ["upload: no such host", again.format(2), "upload: no such host", again.format(3), "upload: no such host"]
+    lines = ["$ ./ci.sh", *COURSE, *report, *COURSE[:20], *tries, 'The command "./ci.sh" exited with 1.']
+    assert places(lines, report) <= shown(lines)
+    assert last_attempts(lines).count("upload: no such host") == 1
+
+
 def test_a_line_that_passes_a_failure_on_does_not_explain_it() -> None:
     """More lines are shown when nothing but make's own complaint is recognised."""
     quiet = ["quux is not a bucket", "corge holds no water"]
