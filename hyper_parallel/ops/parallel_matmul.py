@@ -20,12 +20,13 @@ label, else it is a pending sum. A contraction is linear in each operand, so one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
 from hyper_parallel.dispatch.call import OpCall, Slot
 from hyper_parallel.errors import LayoutError, explain
+from hyper_parallel.layout import Layout
 from hyper_parallel.placements import P_AVG, P_SUM, Placement, R, Shard
 
 Labels = tuple[tuple[object, ...], ...]
@@ -101,6 +102,16 @@ class ContractionDistributedOp(AxisRuleOp):
                 if bias is not None:
                     inputs[bias] = pending
                 yield AxisRule(tuple(inputs), (pending,))
+
+    def make_impl(
+        self, func: Callable[..., Any], call: OpCall, outs: Sequence[Layout], rules: Sequence[AxisRule]
+    ) -> Callable[..., Any] | None:
+        """The bias in the result's shape where a part is empty: PyTorch's `addmv` returns it as it is there."""
+        if not self.options.get("bias") or not any(0 in layout.local_shape for layout in call.layouts):
+            return None
+        platform, shape = self.platform, outs[0].local_shape
+        scales = {name: call[name] for name in ("beta", "alpha")}
+        return lambda bias, *factors: func(platform.expand(bias, shape), *factors, **scales)
 
 
 class MatMulDistributedOp(ContractionDistributedOp):

@@ -70,6 +70,11 @@ class Kernels(
         return mint.mean(x, tuple(dims), keep, dtype=dtype)
 
     @staticmethod
+    def expand(x: Tensor, shape: Sequence[int]) -> Tensor:
+        """Broadcast to a shape."""
+        return mint.broadcast_to(x, tuple(shape))
+
+    @staticmethod
     def unsqueeze(x: Tensor, dim: int) -> Tensor:
         """A new dim of size 1."""
         return mint.unsqueeze(x, dim)

@@ -69,6 +69,11 @@ class Kernels(
         return torch.mean(x, tuple(dims), keepdim=keep, dtype=dtype)
 
     @staticmethod
+    def expand(x: Tensor, shape: Sequence[int]) -> Tensor:
+        """Broadcast to a shape."""
+        return x.expand(tuple(shape))
+
+    @staticmethod
     def unsqueeze(x: Tensor, dim: int) -> Tensor:
         """A new dim of size 1."""
         return x.unsqueeze(dim)
