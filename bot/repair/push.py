@@ -33,10 +33,8 @@ def push(task: RepairTask, workspace: Workspace, sha: str) -> None:
     """Push ``sha`` to the source branch.
 
     The commit's parent is the head, so this is a fast-forward and never rewrites anything. The lease makes git check,
-    within
-    the push itself, that the branch still is at that head: a plain push would also "fast-forward" a branch that its
-    author
-    has meanwhile put back to an older commit.
+    within the push itself, that the branch still is at that head: a plain push would also "fast-forward" a branch that
+    its author has meanwhile put back to an older commit.
 
     Raises:
         HeadMoved: The branch is elsewhere by now.

@@ -54,6 +54,7 @@ Reviewer = Callable[[PublishReview | CheapReview, PullRequest, "Outside"], Await
 Point = Callable[[str], None]
 
 _FILES_KEPT = 200
+_FORKS_KEPT = 200
 _CHANGES_KEPT = 8
 _PUSHABLE_SECONDS = 3600.0
 
@@ -122,7 +123,8 @@ class Outside:
 
     def believe_pushable(self, repo: str) -> None:
         """We were told just now that we may push there; the oldest such words are forgotten."""
-        while len(self.pushable) >= _FILES_KEPT:
+        self.pushable.pop(repo, None)  # the order of the dictionary is that of age
+        while len(self.pushable) >= _FORKS_KEPT:
             del self.pushable[next(iter(self.pushable))]
         self.pushable[repo] = self.stamp() + _PUSHABLE_SECONDS
 

@@ -62,7 +62,7 @@ class StoreProbe:
 
 
 def _write(connection: sa.Connection) -> None:
-    # Random, because SQLite leaves alone the pages that an update would not change.
-    values = {"written_at": time.time(), "filling": secrets.token_hex(16) * (_CHARACTERS // 32)}
+    # Random, because SQLite leaves alone the pages that an update would not change, and PostgreSQL packs what repeats.
+    values = {"written_at": time.time(), "filling": secrets.token_hex(_CHARACTERS // 2)}
     if not insert_new(probe, connection, {"name": _ROW, **values}):
         connection.execute(sa.update(probe).where(probe.c.name == _ROW).values(**values))

@@ -321,3 +321,12 @@ async def test_closing_ends_the_case_and_nothing_more_is_said(play: Opener) -> N
         await p.forge.close_pull_request(REPO, p.number, actor=AUTHOR)
         assert (await p.until_ended()).outcome is Outcome.CLOSED
         assert p.said() == said
+
+
+async def test_the_right_to_push_to_a_fork_is_asked_once_for_several_pull_requests(play: Opener) -> None:
+    async with play() as p:
+        for number in range(2):
+            await p.open(changed=MISSPELT, title=f"feat: clamp {number}")
+            case = await p.until_ended()
+            assert (case.outcome, len(case.commits)) == (Outcome.PASSED, 1)
+        assert sum("self-permission" in call.path for call in p.forge.calls(BOT)) == 1
