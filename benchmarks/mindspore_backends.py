@@ -87,9 +87,9 @@ def _members(kind: type) -> set[str]:
 
 def routes_table() -> str:
     """Functions computed by a way round on the CPU."""
-    from hyper_parallel.platform.mindspore.routes import ROUTES
+    from hyper_parallel.platform.mindspore.routes import REFUSED, ROUTES
 
-    return ", ".join(f"`{name}`" for name in sorted(ROUTES))
+    return ", ".join(f"`{name}`" for name in sorted(ROUTES.keys() - REFUSED))
 
 
 def primitives_table() -> str:

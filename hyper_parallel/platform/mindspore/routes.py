@@ -344,6 +344,8 @@ _ALIASES = {
     "arctan": "atan",
     "arctan2": "atan2",
 }
+REFUSED = frozenset({"erfinv"})
+"""Names whose route only refuses: there is a kernel, and it gives wrong values."""
 ROUTES.update({alias: ROUTES[name] for alias, name in _ALIASES.items()})
 ROUTES["inverse"] = ROUTES["linalg_inv"]
 COMPOSED: dict[str, Func] = {
