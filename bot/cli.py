@@ -173,7 +173,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     from bot.diagnosis.command import run
 
     if bool(options.log) == bool(options.pull):
-        raise TellUser("diagnose: give either --log FILE or a pull request")
+        raise TellUser(_text("cli.log_or_pull", _language(options)))
     if options.log:
         return run(options.log, as_json_text=options.json, language=_language(options), green=tuple(options.green))
     from bot.runtime.fetch_log import fetch_failed_log

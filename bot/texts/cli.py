@@ -36,5 +36,9 @@ TEXTS: dict[str, dict[str, str]] = {
     "cli.done": {"zh": "{case}：{phase}", "en": "{case}: {phase}"},
     "cli.effect": {"zh": "  {kind} → {state} {detail}", "en": "  {kind} → {state} {detail}"},
     "cli.nothing": {"zh": "  没有对外动作。", "en": "  Nothing left for the outside."},
+    "cli.log_or_pull": {
+        "zh": "diagnose：请给出 --log FILE 或一个合并请求，二者选一。",
+        "en": "diagnose: give either --log FILE or a pull request.",
+    },
     "cli.no_build": {"zh": "没有找到这个合并请求的失败构建。", "en": "No failed build of this pull request was found."},
 }

@@ -124,7 +124,7 @@ def test_diagnose_reads_a_file_and_standard_input(
 def test_diagnose_wants_one_of_log_and_pull_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diagnose"]) == 2
     assert main(["diagnose", "647", "--log", "x"]) == 2
-    assert "either --log FILE or a pull request" in capsys.readouterr().err
+    assert capsys.readouterr().err == "gatebot: diagnose：请给出 --log FILE 或一个合并请求，二者选一。\n"
 
 
 def test_a_reference_without_a_repository_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,3 +146,12 @@ def test_wrong_use_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[s
         main(words)
     assert ended.value.code == 2
     assert "usage: gatebot" in capsys.readouterr().err
+
+
+def test_a_dry_run_of_the_service_keeps_its_own_sqlite_file_or_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "postgres.yaml"
+    file.write_text("storage:\n  url: postgresql://db.example/gatebot\n", encoding="utf-8")
+    assert main(["serve", "--dry-run", "--config", str(file)]) == 2
+    assert "sqlite:///" in capsys.readouterr().err
