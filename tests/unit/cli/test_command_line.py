@@ -124,7 +124,7 @@ def test_diagnose_reads_a_file_and_standard_input(
 def test_diagnose_wants_one_of_log_and_pull_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diagnose"]) == 2
     assert main(["diagnose", "647", "--log", "x"]) == 2
-    assert capsys.readouterr().err == "gatebot: diagnose：请给出 --log FILE 或一个合并请求，二者选一。\n"
+    assert capsys.readouterr().err == 2 * "gatebot: diagnose：请给出 --log FILE 或一个合并请求，二者选一。\n"
 
 
 def test_a_reference_without_a_repository_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
