@@ -50,7 +50,7 @@ class HeadMoved(Exception):
 
 
 class SourceGone(NotFound):
-    """The repository or the branch that the pull request comes from is gone, and its head is to be had nowhere else."""
+    """What the pull request comes from is gone or hidden from us, and its head is to be had nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,12 +111,13 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "repair.source-gone": {
         "zh": (
-            "PR 的源仓库（fork）或源分支已被删除，GateBot 无法向其推送修复。"
-            "请恢复该仓库或分支；无法恢复时，请从新的分支重新提交 PR。"
+            "PR 的源仓库（fork）或源分支已被删除，或对 GateBot 不可见，无法向其推送修复。"
+            "请恢复该仓库、分支或 GateBot 的访问权限；无法恢复时，请从新的分支重新提交 PR。"
         ),
         "en": (
-            "The repository (fork) or the branch that this pull request comes from was deleted, so no fix can be "
-            "pushed to it. Restore it, or open a new pull request from another branch."
+            "The repository (fork) or the branch that this pull request comes from was deleted or is hidden from "
+            "GateBot, so no fix can be pushed to it. Restore it or GateBot's access to it, or open a new pull request "
+            "from another branch."
         ),
     },
     "repair.head-moved": {

@@ -23,10 +23,9 @@ import aiohttp
 import pytest
 
 from bot.build_server import BuildServer
-from bot.errors import NotFound, Refused, RetryLater, TellOperator
+from bot.errors import NotFound, Refused
 from bot.jenkins import JenkinsClient, JenkinsSettings, Progress
 from bot.sandbox.clock import ScaledClock, VirtualClock
-from bot.sandbox.faults import Fault, Trouble
 from bot.sandbox.jenkins import (
     DescriptionForm,
     JobSettings,
@@ -239,20 +238,6 @@ async def test_api_token_needs_no_crumb_and_a_password_gets_one(
     assert [request.status for request in jenkins.requests] == [403, 200, 201]
 
 
-async def test_wrong_credentials_and_missing_permission_are_the_operators_to_mend(
-    jenkins: SandboxJenkins, client_of: MakeClient
-) -> None:
-    wrong = client_of(jenkins.url, user="gate", token="nonsense-token")
-    with pytest.raises(TellOperator, match=r"jenkins\.token") as raised:
-        await wrong.recent()
-    assert "nonsense-token" not in str(raised.value)
-    nobody = client_of(jenkins.url)
-    assert await nobody.recent() == []
-    with pytest.raises(TellOperator, match="permission"):
-        await nobody.start({"giteePullRequestIid": "64"})
-    assert posts(jenkins)
-
-
 async def test_folders_and_context_path(repository: Any, clock: VirtualClock, client_of: MakeClient) -> None:
     jobs = [JobSettings(name="团队/hyper parallel/Gate"), JobSettings(name="Gate")]
     async with SandboxJenkins(jobs, clock=clock, context_path="/jenkins", strict_query=True) as jenkins:
@@ -264,75 +249,6 @@ async def test_folders_and_context_path(repository: Any, clock: VirtualClock, cl
         astray = client_of(jenkins.url.removesuffix("jenkins/"), "Gate")
         with pytest.raises(NotFound):
             await astray.recent()
-
-
-async def test_passing_trouble_is_waited_out_and_the_wish_of_the_server_honoured(
-    jenkins: SandboxJenkins, client: JenkinsClient, clock: VirtualClock
-) -> None:
-    jenkins.add_past_build(JOB, pull_request=64)
-    jenkins.faults.add(
-        Fault(trouble=Trouble.ANSWER, status=503, headers={"Retry-After": "90"}),
-        Fault(trouble=Trouble.CUT, nth=2),
-        Fault(trouble=Trouble.ANSWER, status=200, body="<html>a proxy's apology</html>", nth=5),
-    )
-    before = clock.monotonic()
-    assert len(await client.recent()) == 1
-    assert clock.monotonic() - before >= 90
-    with pytest.raises(NotFound):
-        await client.build(77)
-    with pytest.raises(RetryLater, match="not JSON"):
-        await client.recent()
-    assert not jenkins.faults.unspent()
-
-
-async def test_wish_for_a_long_wait_is_handed_to_the_caller(jenkins: SandboxJenkins, client: JenkinsClient) -> None:
-    jenkins.faults.add(Fault(trouble=Trouble.ANSWER, status=429, headers={"Retry-After": "86400"}))
-    with pytest.raises(RetryLater) as raised:
-        await client.recent()
-    assert raised.value.delay == 86_400
-    assert len(jenkins.requests) == 1
-
-
-async def test_server_that_stays_down_or_silent_is_given_up(
-    jenkins: SandboxJenkins, client: JenkinsClient, client_of: MakeClient
-) -> None:
-    jenkins.faults.add(Fault(trouble=Trouble.ANSWER, status=500, times=0))
-    with pytest.raises(RetryLater):
-        await client.recent()
-    assert len(jenkins.requests) == 4
-    jenkins.faults.clear()
-    jenkins.faults.add(Fault(trouble=Trouble.HANG, times=0))
-    hasty = client_of(jenkins.url, timeout=0.1, attempts=2)
-    with pytest.raises(RetryLater):
-        await hasty.recent()
-
-
-@pytest.mark.parametrize("trouble", [Trouble.AFTER_CUT, Trouble.AFTER_ANSWER])
-async def test_start_whose_answer_got_lost_is_not_repeated(
-    jenkins: SandboxJenkins, client: JenkinsClient, clock: VirtualClock, trouble: Trouble
-) -> None:
-    jenkins.faults.add(Fault(trouble=trouble, method="POST", status=502))
-    with pytest.raises(RetryLater) as raised:
-        await client.start({"giteePullRequestIid": "64"})
-    assert raised.value.effect_unknown
-    await clock.sleep(20)
-    assert [build.pull_request for build in await client.recent()] == [64]  # it had taken effect, once
-    assert len(posts(jenkins)) == 1
-
-
-async def test_start_at_a_server_that_does_not_listen_had_no_effect(client_of: MakeClient) -> None:
-    client = client_of("http://127.0.0.1:9", attempts=1)
-    with pytest.raises(RetryLater) as raised:
-        await client.start({"giteePullRequestIid": "64"})
-    assert not raised.value.effect_unknown
-
-
-async def test_redirect_is_never_followed(jenkins: SandboxJenkins, client: JenkinsClient) -> None:
-    moved = {"Location": f"{jenkins.url}job/Gate/api/json"}
-    jenkins.faults.add(Fault(trouble=Trouble.ANSWER, status=301, headers=moved))
-    with pytest.raises(TellOperator, match=r"jenkins\.url"):
-        await client.recent()
-    assert len(jenkins.requests) == 1
 
 
 async def test_clean_log_comes_in_chunks(jenkins: SandboxJenkins, client: JenkinsClient) -> None:

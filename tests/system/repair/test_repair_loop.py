@@ -310,87 +310,6 @@ async def test_unreachable_and_loaded_urls(forge: Any) -> None:
     assert "hunter2" not in str(told.value)
 
 
-async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_path: Path, kit: Any) -> None:
-    module = b'"""Doc."""\nimport subprocess\nimport sys   \n\nRUN = subprocess.run(["true"], check=False)\n'
-    rcfile = b"[MAIN]\nmin-public-methods=0\n[FORMAT]\nmax-module-lines=1000\n"
-    forge = kit.make_forge(tmp_path, {".jenkins/rules/pylint/pylintrc": rcfile}, {"src/mesh.py": module})
-    findings = (
-        Finding(tool="pylint", rule="C0303", file="src/mesh.py", line=3, message="Trailing whitespace"),
-        Finding(tool="pylint", rule="W0611", file="src/mesh.py", line=3, message="Unused import sys"),
-    )
-    outcome = await repair(forge.task(findings, ("src/mesh.py",)))
-    assert outcome.status == "pushed"
-    assert set(outcome.fixed) | {finding for finding, _ in outcome.refused} == set(findings)
-    assert findings[1] in outcome.fixed
-
-
-async def test_when_edits_do_not_hold_together_each_is_tried_alone(tmp_path: Path, kit: Any) -> None:
-    # The docstring made of this name would hold a typo of its own, so that one edit must go and the other stay.
-    module = b'"""Doc."""\n\n\ndef recieve_mesh():\n    return 1\n\n\nX = 1  \n'
-    forge = kit.make_forge(tmp_path, {}, {"src/mesh.py": module})
-    findings = (
-        Finding(
-            tool="pylint", rule="C0116", file="src/mesh.py", line=4, message="Missing function or method docstring"
-        ),
-        Finding(tool="pylint", rule="C0303", file="src/mesh.py", line=8, message="Trailing whitespace"),
-    )
-    outcome = await repair(forge.task(findings, ("src/mesh.py",)))
-    assert outcome.status == "pushed"
-    assert outcome.fixed == findings[1:]
-    assert [(finding, reason.text_id) for finding, reason in outcome.refused] == [(findings[0], "new-finding")]
-    assert forge.show("dev", "src/mesh.py") == module.replace(b"X = 1  \n", b"X = 1\n")
-    assert outcome.subject == "fix(gate): Check_Pylint C0303 in src/mesh.py"
-
-
-async def test_many_kinds_of_files_in_one_repair(tmp_path: Path, kit: Any) -> None:
-    base = {
-        ".clang-format": b"BasedOnStyle: Google\nColumnLimit: 120\n",
-        ".jenkins/rules/codespell/codespell.allow": b"fo\n",
-        ".jenkins/rules/pylint/pylintrc": b"[FORMAT]\nmax-line-length=120\n",
-    }
-    change = {
-        "src/a.cc": b"// Copyright 2026 A\nint f(int x){ return x; }\n",
-        "src/b.cc": "// 设备网格\nint b;\n".encode("gbk"),
-        "CMakeLists.txt": b"project(a) \n",
-        "docs/a.md": b"# A\n\nfo teh text\n",
-        "src/long.py": b'"""Doc."""\nX = dict(%s)\n' % b", ".join(b"name%d=%d" % (n, n) for n in range(16)),
-    }
-    forge = kit.make_forge(tmp_path, base, change)
-    findings = (
-        Finding(
-            tool="clang-format",
-            rule="clang-format",
-            file="src/a.cc",
-            line=2,
-            message="code does not match clang-format",
-        ),
-        Finding(tool="utf8", rule="utf8", file="src/b.cc", message="non-UTF-8 byte at offset 3"),
-        Finding(
-            tool="cmakelint", rule="whitespace/eol", file="CMakeLists.txt", line=1, message="Line ends in whitespace"
-        ),
-        Finding(tool="codespell", rule="typo", file="docs/a.md", line=3, message="teh ==> the"),
-        Finding(tool="codespell", rule="typo", file="docs/a.md", line=3, message="fo ==> of, for, to, do, go"),
-        Finding(tool="pylint", rule="C0301", file="src/long.py", line=2, message="Line too long (130/120)"),
-    )
-    outcome = await repair(forge.task(findings, tuple(change)))
-    assert outcome.status == "pushed"
-    assert set(outcome.fixed) == {*findings[:4], findings[5]}
-    assert [reason.text_id for _, reason in outcome.refused] == ["not-reproduced"]  # the allow list has that word
-    assert forge.show("dev", "src/a.cc") == b"// Copyright 2026 A\nint f(int x) { return x; }\n"
-    assert forge.show("dev", "src/b.cc") == "// 设备网格\nint b;\n".encode()
-    assert forge.show("dev", "docs/a.md") == b"# A\n\nfo the text\n"
-
-
-async def test_a_rule_that_the_rcfile_has_off_is_still_proved(tmp_path: Path, kit: Any) -> None:
-    base = {".jenkins/rules/pylint/pylintrc": b"[MESSAGES CONTROL]\ndisable=unused-variable\n"}
-    module = b'"""Doc."""\n\n\ndef run(step):\n    """Run."""\n    y = step()\n    return 2\n'
-    forge = kit.make_forge(tmp_path, base, {"src/mesh.py": module})
-    finding = Finding(tool="pylint", rule="W0612", file="src/mesh.py", line=6, message="Unused variable 'y'")
-    outcome = await repair(forge.task((finding,), ("src/mesh.py",)))
-    assert outcome.fixed == (finding,)
-    assert forge.show("dev", "src/mesh.py") == module.replace(b"y = step()", b"step()")
-
-
 async def test_a_secret_of_the_service_never_leaves_in_a_repair(forge: Any) -> None:
     # The made-up docstring would quote the assertion, and with it the token that somebody put there.
     token = "hunter2-hunter2-hunter2"
@@ -428,7 +347,7 @@ async def test_a_source_repository_we_may_not_see_still_gets_a_patch(forge: Any,
     outcome = await repair(task)
     assert outcome.status == "proposed"
     assert outcome.detail is not None
-    assert outcome.detail.text_id == "no-push-right"
+    assert "对 GateBot 不可见" in outcome.detail.text()  # git is told the same as of a deleted one
     assert "-import os" in outcome.patch
 
 
