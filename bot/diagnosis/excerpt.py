@@ -130,7 +130,7 @@ def _weight(cause: Cause) -> float:
         return 7.5
     if cause.finding.failure_class is FailureClass.INFRASTRUCTURE:
         # these parsers know a phrase, not a report, and passing tests print such phrases, too
-        return 7.0
+        return 6.0
     if cause.finding.confidence < 1.0:
         # such as a bare traceback: printed more than once, it is probably part of the normal course
         return 8.0 * cause.finding.confidence / math.sqrt(cause.count)

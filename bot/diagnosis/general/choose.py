@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from bot.diagnosis.general.rarity import Rarity
 from bot.diagnosis.general.regions import Region
 
-BUDGET = 39
+BUDGET = 38
 """Lines to show when something recognised explains the failure."""
 UNDECIDED_BUDGET = 80
 """Lines to show when two places explain it about equally well."""
@@ -36,6 +36,8 @@ _PADDING = (2, 3)
 _LEAST = 4
 # so few lines between two stretches are not worth leaving out
 _SLIT = 2
+_OVERRUN = 8
+"""Lines beyond the budget for which a report, or the next of its kind right below it, is not cut."""
 SURE = 5.0
 """Score from which on a region counts as an explanation."""
 
@@ -61,12 +63,13 @@ def choose(regions: Sequence[Region], tail: Region, texts: Sequence[str], rare: 
     )
     near = [region for region in ordered if region.score >= _NEARLY * best]
     for region in near:
-        chosen.take(region)
+        chosen.take(region, overrun=_OVERRUN)
     chosen.grow(rare)
+    reasons = {region.why for region in near}
     for region in ordered[len(near) :]:
         if region.score < _RELEVANT * best:
             break
-        chosen.take(region)
+        chosen.take(region, overrun=_OVERRUN if region.why in reasons else 0)
     return chosen.finish(Region(tail.first, tail.last, max(0.2 * best, 0.5), tail.why))
 
 
@@ -83,17 +86,26 @@ class _Chosen:
     def _room(self) -> int:
         return self._budget - len(self._shown) - sum(index not in self._shown for index in self._reserve)
 
-    def take(self, region: Region) -> None:
-        """Adds a region with some lines around it, without them or in part where there is no room for more."""
+    def take(self, region: Region, overrun: int = 0) -> None:
+        """Adds a region with some lines around it, without them or in part where there is no room for more.
+
+        Args:
+            region: The region.
+            overrun: Lines that may be shown beyond the budget so that what goes on from shown lines is not cut.
+        """
         room = self._room()
-        if room <= 0 or all(index in self._shown for index in range(region.first, region.last + 1)):
+        if room + overrun <= 0 or all(index in self._shown for index in range(region.first, region.last + 1)):
             return
         before, after = (1, 1) if self._picked else _PADDING
         wide = range(max(region.first - before, 0), min(region.last + after, len(self._texts) - 1) + 1)
         new = [index for index in wide if index not in self._shown]
         if len(new) > room:
             own = [index for index in new if region.first <= index <= region.last]
-            new = own[:room] if room >= _LEAST or not self._picked else []
+            goes_on = bool(own) and any(index in self._shown for index in range(own[0] - 1 - _SLIT, own[0]))
+            if goes_on and len(own) - room <= overrun:
+                new = own
+            else:
+                new = own[:room] if room >= _LEAST or not self._picked else []
         if new:
             self._add(new, region)
 

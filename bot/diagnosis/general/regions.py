@@ -43,6 +43,8 @@ _MOST_BLOCKS = 200
 """Blocks of one form; each tells less than the one before it."""
 _WRAPPED = 3.0
 """Most points of a report that only says that a command failed."""
+_HEAD = 3
+"""Lines at the head of a report that say what it is about."""
 _MARK = re.compile(r"travis_(?:time|fold):|section_(?:start|end):|##\[endgroup\]")
 _PASSED_ON = 16
 """Most lines in which callers pass a failure on after the last words of what failed."""
@@ -207,7 +209,7 @@ def detected(
             score = one.weight * max(prior.at(index), prior.at(last)) / (1 + 0.12 * seen[number])
             score /= repeats[rare.key(index)] ** _REPEATED
             score *= 0.75 + 0.15 * rare.share(index, last) + 0.2 * rare.unlike(index, last)
-            if WRAPPER.search(texts[index]):
+            if any(map(WRAPPER.search, texts[index : min(index + _HEAD, last + 1)])):
                 score = min(score, _WRAPPED)
             seen[number] += 1
             if green is not None and texts[index] in green:

@@ -79,7 +79,8 @@ _CALM = tuple(
 WRAPPER = re.compile(
     r"[Ee]xited with (?:exit )?(?:code|status)|\b[Cc]ommands? (?:failed|errored)|InvocationError"
     r"|non-zero (?:exit )?(?:code|status)|\bELIFECYCLE\b|\b[Ee]xit (?:code|status):? ?[1-9]"
-    r"|There (?:are|were) test failures|\*\*\* \[.{1,300}\] Error \d|^npm (?:ERR!|error)|^rake aborted!"
+    r"|There (?:are|were) (?:test failures|failing tests)|Compilation failed; see the compiler"
+    r"|\*\*\* \[.{1,300}\] Error \d|^npm (?:ERR!|error)|^rake aborted!"
     r"|^\S{0,40}make\[\d+\]: Leaving"
 )
 """A line that passes on that some command failed; why it did stands elsewhere."""

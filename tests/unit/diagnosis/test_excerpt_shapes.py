@@ -19,8 +19,10 @@ from __future__ import annotations
 import pytest
 
 from bot.diagnosis import diagnose
+from bot.diagnosis.general.choose import choose
 from bot.diagnosis.general.detector import all_detectors
 from bot.diagnosis.general.rarity import Rarity
+from bot.diagnosis.general.regions import Region
 from bot.diagnosis.general.steps import last_attempts
 
 COURSE = [f"zork: case {number} of module {number % 7} went by in 0.{number} s" for number in range(300)]
@@ -97,6 +99,50 @@ def test_a_range_grows_over_what_is_unlike_the_rest() -> None:
     first = len(course)
     assert rare.widened(first + 3, first + 3, 20, 20) == (first, first + 4)
     assert rare.widened(first + 3, first + 3, 1, 1) == (first + 3, first + 4)
+
+
+def test_names_of_passing_tests_do_not_head_a_list_of_failures() -> None:
+    """Output of other tests goes on behind the report, and their names speak of failures."""
+    report = ["not ok 38 - quux holds its water", "# buckets differ", "#     expected: 7", "#          got: 5"]
+    names = [f"    {verb} {thing}" for verb in ("handles", "drops") for thing in ("failed request", "failure count")]
+    passing = [
+        text for name in names for text in (name, f"Quux::Corge{len(name)}", "  #fills", f"      ✓ {name.strip()}")
+    ]
+    lines = [*COURSE, *report, "", "make[1]: *** [check] Error 1", *passing, 'The command "zork all" exited with 1.']
+    assert places(lines, report) <= shown(lines)
+    heads = next(one for one in all_detectors() if one.name == "list-of-failures").start
+    assert not [
+        text for text in (*passing, "==> Uploading failed", "Failed examples:", "[ERROR] ") if heads.search(text)
+    ]
+    assert all(
+        map(heads.search, ("  2 failing", "There was 1 error:", "== Failed tests ====", "Failing modules:", "FAILED"))
+    )
+
+
+def test_a_cause_that_only_points_elsewhere_does_not_explain_a_failure() -> None:
+    """Gradle's headed advice names the task that failed; the assertion stands above it."""
+    report = ["zork.SieveSpec > holds its water FAILED", "    Condition not satisfied:", "    sieve.water == 6"]
+    advice = [
+        "* What went wrong:",
+        "Execution failed for task ':test'.",
+        "> There were failing tests. See the report at: x",
+    ]
+    lines = [*COURSE, *report, "", *advice, "", "* Try:", "Run with --stacktrace", *COURSE[:60], AFTER[-1]]
+    assert places(lines, report) <= shown(lines)
+
+
+def test_a_report_that_goes_on_is_not_cut_by_a_few_lines() -> None:
+    """Lines beyond the budget are better than half an error; one that stands elsewhere is shown in part."""
+    texts = ["course"] * 400
+    end = Region(380, 399, 0.0, "end")
+    first = Region(50, 69, 8.0, "rustc")
+    near, far = Region(71, 88, 6.4, "list"), Region(200, 217, 6.4, "list")
+    for second, whole in ((near, True), (far, False)):
+        picked = choose([first, second], end, texts, Rarity(texts))
+        lines = {line for one in picked for line in range(one.first, one.last + 1)}
+        assert set(range(50, 70)) <= lines
+        assert (set(range(second.first, second.last + 1)) <= lines) == whole
+        assert second.first in lines
 
 
 def test_names_of_shapes_are_told_apart() -> None:
