@@ -129,6 +129,9 @@ def test_a_cause_that_only_points_elsewhere_does_not_explain_a_failure() -> None
     ]
     lines = [*COURSE, *report, "", *advice, "", "* Try:", "Run with --stacktrace", *COURSE[:60], AFTER[-1]]
     assert places(lines, report) <= shown(lines)
+    best = diagnose(["\n".join([*lines, ""]).encode()]).excerpt[0]
+    assert best.first_line <= len(COURSE) + 1
+    assert best.why != "gradle"
 
 
 def test_a_report_that_goes_on_is_not_cut_by_a_few_lines() -> None:
@@ -143,6 +146,30 @@ def test_a_report_that_goes_on_is_not_cut_by_a_few_lines() -> None:
         assert set(range(50, 70)) <= lines
         assert (set(range(second.first, second.last + 1)) <= lines) == whole
         assert second.first in lines
+
+
+def test_what_only_sums_up_the_outcome_heads_no_report() -> None:
+    """Such lines stand at the end of nearly every failed build and say nothing of its reason."""
+    starts = {one.name: one.start for one in all_detectors() if one.name in ("headed-failure", "ends-in-failed")}
+    sums = ["FAILED (failures=1)", "Failed 1/4 subtests", "# FAIL:  1", "[ERROR] Re-run Maven using the -X switch"]
+    assert not [text for text in sums if starts["headed-failure"].search(text)]
+    assert not [
+        text for text in ("Finished: FAILURE", "Result: FAIL", "BUILD FAILED") if starts["ends-in-failed"].search(text)
+    ]
+    assert all(map(starts["headed-failure"].search, ("FAIL: quux", "--- FAIL: Quux (0.0s)", "ERROR: 12 buckets leak")))
+    assert all(map(starts["ends-in-failed"].search, ("quux ... FAIL", "quux > corge FAILED", "bucket: FAIL")))
+
+
+def test_the_list_of_failed_scenarios_is_shown_beside_the_step_that_failed() -> None:
+    """Cucumber's list of names tells less than the step, and a reader wants both."""
+    step = [
+        "    When the sieve is filled # features/steps.rb:3",
+        "      expected: 6 buckets",
+        "           got: 7 buckets",
+    ]
+    names = ["Failing Scenarios:", "cucumber features/quux.feature:5 # Scenario: quux", "", "4 scenarios (1 failed)"]
+    lines = [*COURSE, *step, "", *COURSE[:60], "", *names, AFTER[-1]]
+    assert places(lines, [*step, *names[:2]]) <= shown(lines)
 
 
 def test_names_of_shapes_are_told_apart() -> None:
