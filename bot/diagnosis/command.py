@@ -17,10 +17,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Any, BinaryIO
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import wrap_file
 from rich.table import Table
 
 from bot.diagnosis.engine import Diagnoser
@@ -36,6 +38,8 @@ from bot.diagnosis.templates import GreenTemplates
 from bot.texts import diagnosis as texts
 
 CHUNK = 1 << 20
+_LONG = 16 << 20
+"""Bytes from which reading takes long enough to be watched."""
 _WITH_GZIP_HEADER = 31
 _GZIP = b"\x1f\x8b"
 _MAGIC = (
@@ -129,15 +133,36 @@ def learn_green(paths: Sequence[str]) -> GreenTemplates | None:
     return green
 
 
-def read_log(path: str, green: GreenTemplates | None = None) -> Diagnosis:
+@contextmanager
+def _opened(path: str, doing: str) -> Iterator[BinaryIO]:
+    """A file, or standard input for ``-``; a terminal shows how far a long file is read."""
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    console = Console(stderr=True)
+    with Path(path).open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size < _LONG or not console.is_terminal:
+            yield stream
+            return
+        with wrap_file(stream, size, description=doing, console=console, transient=True) as watched:
+            yield watched
+
+
+def read_log(path: str, green: GreenTemplates | None = None, doing: str = "") -> Diagnosis:
     """Diagnoses a file, or standard input for ``-``.
+
+    Args:
+        path: Path of the log.
+        green: What green builds of the same job print.
+        doing: What a terminal is told while a long file is read.
 
     Raises:
         NotALog: It is a binary file.
         OSError: It cannot be read.
     """
     diagnoser = Diagnoser(green=green)
-    with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as stream:
+    with _opened(path, doing) as stream:
         for chunk in _chunks(stream):
             diagnoser.feed(chunk)
     return diagnoser.close()
@@ -157,7 +182,7 @@ def run(log_path: str, *, as_json_text: bool = False, language: str = "zh", gree
     """
     words = texts.words(language)
     try:
-        diagnosis = read_log(log_path, learn_green(green))
+        diagnosis = read_log(log_path, learn_green(green), words["reading"])
     except OSError as error:
         print(words["unreadable"].format(path=error.filename or log_path, why=error.strerror), file=sys.stderr)
         return 2

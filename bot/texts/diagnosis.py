@@ -35,6 +35,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "diagnosis.empty": {"zh": "日志是空的。", "en": "The log is empty."},
     "diagnosis.binary": {"zh": "这是二进制文件，不是日志", "en": "this is a binary file, not a log"},
     "diagnosis.broken_gzip": {"zh": "gzip 数据损坏或不完整", "en": "the gzip data is broken or cut off"},
+    "diagnosis.reading": {"zh": "正在读取日志", "en": "Reading the log"},
     "diagnosis.unreadable": {"zh": "无法读取 {path}：{why}", "en": "Cannot read {path}: {why}"},
     "diagnosis.secondary": {"zh": "由其他错误引起", "en": "follows from another error"},
     "diagnosis.column_count": {"zh": "次数", "en": "count"},

@@ -17,6 +17,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
+import pty
+import subprocess
 import sys
 from pathlib import Path
 
@@ -149,3 +152,23 @@ def test_empty_log_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["--log", str(log), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["lines"], data["findings"], data["excerpt"]) == (0, [], [])
+
+
+@pytest.mark.parametrize(("megabytes", "watched"), [(1, False), (20, True)])
+def test_a_terminal_shows_how_far_a_long_log_is_read(megabytes: int, watched: bool, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes((b"x" * 1023 + b"\n") * 1024 * megabytes)
+    reader, terminal = pty.openpty()
+    command = [sys.executable, "-m", "bot.diagnosis", "--log", str(log), "--json"]
+    with (tmp_path / "out").open("wb") as out:
+        process = subprocess.Popen(command, env={**os.environ, "TERM": "xterm"}, stdout=out, stderr=terminal)
+    os.close(terminal)
+    told = b""
+    try:
+        while part := os.read(reader, 65536):
+            told += part
+    except OSError:  # Linux's end of a terminal that nobody writes to any more
+        os.close(reader)
+    assert process.wait() == 0
+    assert json.loads((tmp_path / "out").read_bytes())["lines"] == 1024 * megabytes
+    assert ("正在读取日志" in told.decode()) is watched
