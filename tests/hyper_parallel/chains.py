@@ -247,10 +247,10 @@ def _word(why: str) -> str:
 
 
 def run_seeds(mesh_shape: tuple[int, ...], seeds: list[int]) -> list[str]:
-    """On every rank: what is wrong with these programs; stops where the ranks no longer agree."""
+    """On every rank: what is wrong with these programs, or that many are refused; stops where the ranks disagree."""
     global _runs
     _runs += 1
-    mesh, found = mesh_of(mesh_shape), []
+    mesh, found, refusals = mesh_of(mesh_shape), [], 0
     steps = StepKeeper(f"chains/{_runs}", timeout_s=60.0)
 
     def spread(full: torch.Tensor, draw: random.Random) -> Any:
@@ -264,10 +264,14 @@ def run_seeds(mesh_shape: tuple[int, ...], seeds: list[int]) -> list[str]:
         got, raised = outcome(spread_out)
         why = raised if raised and not refused else "no error" if refused and not raised else ""
         why = why or (_difference(got, want) if got and want else "")
-        if set(steps.exchange(_word(why))) not in ({"right"}, {"refused"}):
+        words = set(steps.exchange(_word(why)))
+        refusals += words == {"refused"}
+        if words not in ({"right"}, {"refused"}):
             found.append(f"seed {seed} on {mesh_shape}: {' '.join(spread_out.told)}: {why or 'wrong on another rank'}")
             if raised:
                 break
+    if refusals > len(seeds) // 3:
+        found.append(f"{refusals} of {len(seeds)} programs were refused")
     return found
 
 
