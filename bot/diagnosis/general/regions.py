@@ -37,6 +37,8 @@ _LOOK = 1_000
 _CLUSTER_GAP, _LONGEST_CLUSTER = 3, 20
 _BEFORE, _AFTER = 8, 16
 _MOST_POINTS = 6.5
+_GREEN = 0.02
+"""Factor for what green builds print too: shown only where there is nothing else to show."""
 _REPEATED = 0.8
 _FAINT = 0.4
 _MOST_BLOCKS = 200
@@ -213,7 +215,7 @@ def detected(
                 score = min(score, _WRAPPED)
             seen[number] += 1
             if green is not None and texts[index] in green:
-                score *= 0.1
+                score *= _GREEN
             regions.append(Region(first, last, score, one.name))
     return regions
 
@@ -238,7 +240,7 @@ def clusters(
             continue
         points /= frequency[rare.key(index)] ** _REPEATED
         if green is not None and texts[index] in green:
-            points *= 0.1
+            points *= _GREEN
         if points >= _FAINT:
             scored.append((index, points))
     regions = []

@@ -104,7 +104,7 @@ async def test_a_push_that_fixes_two_of_three_resolves_exactly_those_two(play: O
         assert result.data["created"] == "0"
         assert [thread.resolved for thread in desk.threads()] == [True, False, True]
         (summary,) = desk.summaries()
-        assert "已有评论 1 条，已解决 2 条" in summary
+        assert "沿用 1 条，解决 2 条" in summary
 
 
 async def test_what_comes_back_is_commented_again(play: Opener) -> None:
