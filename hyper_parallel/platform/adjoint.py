@@ -56,9 +56,7 @@ class Framework:
     fold: Mapping[str, Callable[[Tensor], Tensor]]
 
 
-def _differentiable(
-    base: Any, forward: Callable[..., Tensor], backward: Callable[..., Tensor]
-) -> Callable[..., Tensor]:
+def differentiable(base: Any, forward: Callable[..., Tensor], backward: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`forward(x, *where)` as a recorded function whose gradient is `backward(grad, *where)`."""
 
     class Pair(base):  # type: ignore[misc]
@@ -81,18 +79,18 @@ class Adjoint:
     def __init__(self, framework: Framework) -> None:
         self._on = framework
         base, wire = framework.function, framework.wire
-        self._all_reduce = _differentiable(base, lambda x, *at: wire.all_reduce(x, *at, "sum"), self.cross)
-        self._cross = _differentiable(base, lambda x, *at: framework.again(x), self.all_reduce)
-        self._all_gather = _differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.take_chunk)
-        self._take_chunk = _differentiable(base, self._own, self.all_gather)
-        self._gather_cross = _differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.reduce_scatter)
-        self._reduce_scatter = _differentiable(
+        self._all_reduce = differentiable(base, lambda x, *at: wire.all_reduce(x, *at, "sum"), self.cross)
+        self._cross = differentiable(base, lambda x, *at: framework.again(x), self.all_reduce)
+        self._all_gather = differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.take_chunk)
+        self._take_chunk = differentiable(base, self._own, self.all_gather)
+        self._gather_cross = differentiable(base, lambda x, *at: wire.all_gather(x, *at), self.reduce_scatter)
+        self._reduce_scatter = differentiable(
             base, lambda x, *at: wire.reduce_scatter(x, *at, "sum"), self.gather_cross
         )
-        self._all_to_all = _differentiable(base, lambda x, *at: wire.all_to_all(x, *at), self._all_to_all_back)
+        self._all_to_all = differentiable(base, lambda x, *at: wire.all_to_all(x, *at), self._all_to_all_back)
         # Between replicated and a pending sum: the gradient of a pending sum is complete on every rank already.
-        self._first_only = _differentiable(base, self._keep_first, lambda grad, *at: self._same_grad(grad, *at))
-        self._same_grad = _differentiable(base, lambda x, *at: framework.again(x), self._first_only)
+        self._first_only = differentiable(base, self._keep_first, lambda grad, *at: self._same_grad(grad, *at))
+        self._same_grad = differentiable(base, lambda x, *at: framework.again(x), self._first_only)
 
     def _own(self, x: Tensor, mesh: Any, axis: int, dim: int, sizes: Any) -> Tensor:
         me = mesh.own_coordinate()[axis]

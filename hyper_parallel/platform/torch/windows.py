@@ -20,65 +20,33 @@ Two pairs of autograd functions, each the other's backward:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch.autograd import Function
 
 from hyper_parallel.ops.windows import Interval, Piece, Windows, pieces, width
+from hyper_parallel.platform.adjoint import differentiable
 from hyper_parallel.platform.torch import wire
 
 Tensor = torch.Tensor
+Local = Callable[..., Tensor]
 
 
-class _Move(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _move(x, *where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return add_windows(grad, *ctx.where), *(None,) * 5
-
-
-class _Add(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _add(x, *where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return move_windows(grad, *ctx.where), *(None,) * 5
-
-
-class _Fetch(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _fetch(x, *where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return place_window(grad, *ctx.where), *(None,) * 5
-
-
-class _Place(Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _place(x, *where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return fetch_window(grad, *ctx.where), *(None,) * 5
-
-
-def _taped(function: Any, *args: Any) -> Tensor:
-    result: Tensor = function.apply(*args)
-    return result
+# Looked up when they run: each pair's two sides name each other.
+_moved: Local = differentiable(
+    Function, lambda x, *where: _move(x, *where), lambda grad, *where: add_windows(grad, *where)
+)
+_added: Local = differentiable(
+    Function, lambda x, *where: _add(x, *where), lambda grad, *where: move_windows(grad, *where)
+)
+_fetched: Local = differentiable(
+    Function, lambda x, *where: _fetch(x, *where), lambda grad, *where: place_window(grad, *where)
+)
+_placed: Local = differentiable(
+    Function, lambda x, *where: _place(x, *where), lambda grad, *where: fetch_window(grad, *where)
+)
 
 
 def move_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
@@ -95,28 +63,28 @@ def move_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, want
     Nothing is sent, and no collective run, if every rank holds what it wants.
     """
     if torch.is_grad_enabled() and x.requires_grad:
-        return _taped(_Move, x, mesh, axis, dim, holds, wants)
+        return _moved(x, mesh, axis, dim, holds, wants)
     return _move(x, mesh, axis, dim, holds, wants)
 
 
 def add_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
     """Adjoint of `move_windows`: parts made of `wants` go back to their holders and are added there (fold)."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _taped(_Add, x, mesh, axis, dim, holds, wants)
+        return _added(x, mesh, axis, dim, holds, wants)
     return _add(x, mesh, axis, dim, holds, wants)
 
 
 def fetch_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """The positions of one window on every rank: a replicated result, whose gradient is equal on all ranks."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _taped(_Fetch, x, mesh, axis, dim, holds, tuple(window))
+        return _fetched(x, mesh, axis, dim, holds, tuple(window))
     return _fetch(x, mesh, axis, dim, holds, tuple(window))
 
 
 def place_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """Adjoint of `fetch_window`: every holder takes its positions from a replicated window, zeros elsewhere."""
     if torch.is_grad_enabled() and x.requires_grad:
-        return _taped(_Place, x, mesh, axis, dim, holds, tuple(window))
+        return _placed(x, mesh, axis, dim, holds, tuple(window))
     return _place(x, mesh, axis, dim, holds, tuple(window))
 
 
