@@ -29,56 +29,27 @@ from mindspore.common._grad_function import _Function
 from numpy.typing import NDArray
 
 from hyper_parallel.ops.windows import Interval, Piece, Windows, pieces, width
+from hyper_parallel.platform.adjoint import differentiable
 from hyper_parallel.platform.mindspore import adjoint, wire
 
-
-class _Move(_Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _on_host(_move, x, where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return add_windows(grad, *ctx.where), *(None,) * 5
-
-
-class _Add(_Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _on_host(_add, x, where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return move_windows(grad, *ctx.where), *(None,) * 5
+# Looked up when they run: each pair's two sides name each other.
+_moved = differentiable(
+    _Function, lambda x, *where: _on_host(_move, x, where), lambda grad, *where: add_windows(grad, *where)
+)
+_added = differentiable(
+    _Function, lambda x, *where: _on_host(_add, x, where), lambda grad, *where: move_windows(grad, *where)
+)
+_fetched = differentiable(
+    _Function, lambda x, *where: _on_host(_fetch, x, where), lambda grad, *where: place_window(grad, *where)
+)
+_placed = differentiable(
+    _Function, lambda x, *where: _on_host(_place, x, where), lambda grad, *where: fetch_window(grad, *where)
+)
 
 
-class _Fetch(_Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _on_host(_fetch, x, where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return place_window(grad, *ctx.where), *(None,) * 5
-
-
-class _Place(_Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *where: Any) -> Tensor:
-        ctx.where = where
-        return _on_host(_place, x, where)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return fetch_window(grad, *ctx.where), *(None,) * 5
-
-
-def _run(kind: type, plain: Callable[..., Any], x: Tensor, where: tuple[Any, ...]) -> Tensor:
+def _run(recorded: Callable[..., Any], plain: Callable[..., Any], x: Tensor, where: tuple[Any, ...]) -> Tensor:
     if adjoint.taped(x):
-        return kind.apply(x, *where)  # type: ignore[attr-defined]
+        return recorded(x, *where)
     return _on_host(plain, x, where)
 
 
@@ -88,22 +59,22 @@ def _on_host(plain: Callable[..., Any], x: Tensor, where: tuple[Any, ...]) -> Te
 
 def move_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
     """The positions of `dim` that the own rank wants, in the order of its intervals; collective over the axis."""
-    return _run(_Move, _move, x, (mesh, axis, dim, holds, wants))
+    return _run(_moved, _move, x, (mesh, axis, dim, holds, wants))
 
 
 def add_windows(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> Tensor:
     """Adjoint of `move_windows`: parts made of `wants` go back to their holders and are added there."""
-    return _run(_Add, _add, x, (mesh, axis, dim, holds, wants))
+    return _run(_added, _add, x, (mesh, axis, dim, holds, wants))
 
 
 def fetch_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """The positions of one window on every rank: a replicated result, whose gradient is equal on all ranks."""
-    return _run(_Fetch, _fetch, x, (mesh, axis, dim, holds, tuple(window)))
+    return _run(_fetched, _fetch, x, (mesh, axis, dim, holds, tuple(window)))
 
 
 def place_window(x: Tensor, mesh: Any, axis: int, dim: int, holds: Windows, window: Sequence[Interval]) -> Tensor:
     """Adjoint of `fetch_window`: every holder takes its positions from a replicated window, zeros elsewhere."""
-    return _run(_Place, _place, x, (mesh, axis, dim, holds, tuple(window)))
+    return _run(_placed, _place, x, (mesh, axis, dim, holds, tuple(window)))
 
 
 def _move(x: NDArray[Any], mesh: Any, axis: int, dim: int, holds: Windows, wants: Windows) -> NDArray[Any]:
