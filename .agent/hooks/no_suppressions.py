@@ -21,6 +21,7 @@ What counts as one is told by the guard of the repair service, so that both agre
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,9 +32,10 @@ ROOT = Path(__file__).resolve().parents[2]
 def before(path: Path, base: str) -> str:
     """The file's text at a revision; empty where it did not exist."""
     name = path.resolve()
-    done = subprocess.run(
-        ["git", "show", f"{base}:./{name.name}"], cwd=name.parent, capture_output=True, check=False, timeout=30
-    )
+    # Run by git itself, this would ask the repository of the commit, with paths from wherever it stands.
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", "show", f"{base}:./{name.name}"]
+    done = subprocess.run(command, cwd=name.parent, env=env, capture_output=True, check=False, timeout=30)
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
 
 

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -122,3 +123,75 @@ def test_all_hooks_together_look_at_the_staged_files(run, repo):
     done = run(f"{HOOKS}/pre_commit.py", cwd=repo)
     assert done.returncode == 1
     assert "refused by licence_header.py" in done.stdout
+    inner = repo / "inner"
+    inner.mkdir()
+    assert run(f"{HOOKS}/pre_commit.py", cwd=inner).returncode == 1, "the same from any directory"
+
+
+def test_what_is_staged_is_what_is_looked_at(run, repo):
+    (repo / "new.py").write_text("x = 1\n", encoding="utf-8")
+    subprocess.run(["git", "add", "new.py"], cwd=repo, check=True)
+    (repo / "new.py").write_text(GOOD, encoding="utf-8")
+    done = run(f"{HOOKS}/pre_commit.py", cwd=repo)
+    assert done.returncode == 1
+    assert "new.py should be as staged" in done.stdout
+    subprocess.run(["git", "add", "new.py"], cwd=repo, check=True)
+    assert run(f"{HOOKS}/pre_commit.py", cwd=repo).returncode == 0
+
+
+def test_git_starts_the_hooks_itself_from_any_work_tree(repo):
+    quiet = HEADER + '"""A module."""\n\nimport os  # noqa: F401\n'
+    inner = repo / "inner"
+    inner.mkdir()
+    (inner / "old.py").write_text(quiet, encoding="utf-8")
+    subprocess.run(["git", "add", "."], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "second"], cwd=repo, check=True)
+    (repo / ".git/hooks").mkdir(exist_ok=True)
+    (repo / ".git/hooks/pre-commit").symlink_to(ROOT / HOOKS / "pre_commit.py")
+    other = repo / "other"
+    subprocess.run(["git", "worktree", "add", "-q", str(other)], cwd=repo, check=True)
+    for text, code in ((f"{quiet}import re\n\nVALUE = re\n", 0), (f"{quiet}import re  # noqa: F401\n", 1)):
+        (other / "inner/old.py").write_text(text, encoding="utf-8")
+        command = ["git", "commit", "-qam", "third"]
+        done = subprocess.run(command, cwd=other, check=False, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout + done.stderr
+    assert "adds '# noqa'" in done.stdout + done.stderr
+
+
+@pytest.fixture
+def whole(repo: Path, package: Path) -> Path:
+    """A repository that has hooks and operators of its own."""
+    shutil.copytree(ROOT / HOOKS, repo / HOOKS)
+    (repo / "bot").symlink_to(ROOT / "bot")
+    subprocess.run(["git", "add", "hyper_parallel"], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "operators"], cwd=repo, check=True)
+    return repo
+
+
+def test_a_class_that_goes_without_its_entry_is_refused(run, whole):
+    assert run(whole / HOOKS / "pre_commit.py", "hyper_parallel/ops/yaml/elementwise.yaml", cwd=whole).returncode == 0
+    subprocess.run(["git", "rm", "-q", "hyper_parallel/ops/parallel_elementwise.py"], cwd=whole, check=True)
+    done = run(whole / HOOKS / "pre_commit.py", cwd=whole)
+    assert done.returncode == 1
+    assert "refused by op_yaml_pairs.py" in done.stdout
+
+
+def test_a_host_tells_of_an_edit_and_is_told_what_is_wrong(run, whole):
+    def edited(path: object) -> subprocess.CompletedProcess[str]:
+        text = json.dumps({"tool_name": "Edit", "tool_input": {"file_path": str(path)}})
+        return run(whole / HOOKS / "pre_commit.py", "--host", stdin=text)
+
+    (whole / "old.py").write_text(GOOD, encoding="utf-8")
+    assert edited(whole / "old.py").returncode == 0
+    (whole / "old.py").write_text("x = 1\n", encoding="utf-8")
+    done = edited(whole / "old.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "licence header missing" in done.stderr
+    assert edited(ROOT / "tests/skills/conftest.py").returncode == 0, "not of this repository"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "no JSON", '{"tool_input": {"file_path": 3}}'])
+def test_what_a_host_does_not_say_is_told(run, text):
+    done = run(f"{HOOKS}/pre_commit.py", "--host", stdin=text)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "should be JSON" in done.stderr
