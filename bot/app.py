@@ -88,8 +88,8 @@ class Server:
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, server.host, server.port).start()
-        except OSError as error:
-            raise TellOperator(f"server.host, server.port: cannot listen: {error}") from error
+        except (OSError, OverflowError) as error:  # taken or not ours; no port number at all
+            raise TellOperator(f"server.host, server.port: cannot listen: {error}", hint="cli.hint.listen") from error
         self.port = int(self._runner.addresses[0][1])
         log.info("listening on http://%s:%d", server.host, self.port)
 

@@ -31,7 +31,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bot.errors import GateBotError, RetryLater, TellOperator, TellUser
+from bot.errors import GateBotError, NotFound, RetryLater, TellOperator, TellUser
+from bot.texts import plain
 
 if TYPE_CHECKING:
     from bot.config import Settings
@@ -48,20 +49,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
         return code
-    except RetryLater as error:
-        print(f"gatebot: {error}", file=sys.stderr)
-        return EXIT_LATER
-    except (TellOperator, TellUser) as error:
-        print(f"gatebot: {error}", file=sys.stderr)
-        return EXIT_WRONG
     except GateBotError as error:
-        print(f"gatebot: {error}", file=sys.stderr)
-        return EXIT_NO
+        print(f"gatebot: {told(error, _language(options))}", file=sys.stderr)
+        return exit_code(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return EXIT_DONE
+
+
+def exit_code(error: GateBotError) -> int:
+    """The exit code that an error ends a command with."""
+    if isinstance(error, TellOperator | TellUser):
+        return EXIT_WRONG
+    return EXIT_LATER if isinstance(error, RetryLater) else EXIT_NO
+
+
+def told(error: GateBotError, language: str) -> str:
+    """What to do about it in the operator's language, then the error's own words."""
+    match error:
+        case TellOperator(hint=hint) if hint:
+            return f"{plain(hint, language)}\n  {error}"
+        case RetryLater():
+            return plain("cli.later", language, why=error)
+        case NotFound():
+            return plain("cli.not_found", language, why=error)
+        case TellOperator() | TellUser():
+            return str(error)
+        case _:
+            return plain("cli.refused", language, why=error)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -118,9 +135,10 @@ def _settings(options: argparse.Namespace) -> Settings:
     from bot.config import load
     from bot.runtime.masking import MaskedFormatter, secrets_of
 
-    settings = load(options.config, os.environ)
+    settings = load(options.config, os.environ, options.lang or "")
     if options.lang:
         settings = settings.model_copy(update={"gate": settings.gate.model_copy(update={"language": options.lang})})
+    options.lang = settings.gate.language  # errors from here on are told in it
     if getattr(options, "dry_run", False):
         settings = settings.model_copy(update={"dry_run": True})
     level = "debug" if options.verbose else settings.log_level
@@ -148,7 +166,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     def started(server: Server) -> None:
         url = f"http://{settings.server.host}:{server.port}/"
-        print(_text("cli.listening", settings.gate.language, url=url), flush=True)
+        print(plain("cli.listening", settings.gate.language, url=url), flush=True)
 
     asyncio.run(serve(settings, on_start=started))
     return EXIT_DONE
@@ -159,7 +177,7 @@ def _beside(settings: Settings) -> Any:
     url = settings.storage.url
     head, dot, tail = url.rpartition(".")
     if not url.startswith("sqlite:///") or not dot or "/" in tail:
-        raise TellOperator("dry_run of the service wants storage.url to be sqlite:///….sqlite")
+        raise TellOperator(plain("cli.dry_run_store", settings.gate.language))
     return settings.storage.model_copy(update={"url": f"{head}-dry-run.{tail}"})
 
 
@@ -173,7 +191,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     from bot.diagnosis.command import run
 
     if bool(options.log) == bool(options.pull):
-        raise TellUser(_text("cli.log_or_pull", _language(options)))
+        raise TellUser(plain("cli.log_or_pull", _language(options)))
     if options.log:
         return run(options.log, as_json_text=options.json, language=_language(options), green=tuple(options.green))
     from bot.runtime.fetch_log import fetch_failed_log
@@ -182,7 +200,7 @@ def _diagnose(options: argparse.Namespace) -> int:
     reference = _reference(options.pull, settings)
     with asyncio.run(fetch_failed_log(settings, reference.number)) as file:
         if not file.name:
-            print(_text("cli.no_build", settings.gate.language), file=sys.stderr)
+            print(plain("cli.no_build", settings.gate.language), file=sys.stderr)
             return EXIT_NO
         return run(file.name, as_json_text=options.json, language=settings.gate.language, green=tuple(options.green))
 
@@ -237,12 +255,12 @@ def _order(options: argparse.Namespace) -> int:
             )
         )
         return EXIT_DONE if done.ok else EXIT_NO
-    print(_text("cli.done", language, case=case.key, phase=case.outcome.value if case.outcome else case.phase.value))
+    print(plain("cli.done", language, case=case.key, phase=case.outcome.value if case.outcome else case.phase.value))
     for row in done.effects:
-        print(_text("cli.effect", language, kind=row["kind"], state=row["state"], detail=row["detail"]))
+        print(plain("cli.effect", language, kind=row["kind"], state=row["state"], detail=row["detail"]))
     if not done.effects:
-        print(_text("cli.nothing", language))
-    print(_text("cli.by_service" if done.by_service else "cli.here", language), file=sys.stderr)
+        print(plain("cli.nothing", language))
+    print(plain("cli.by_service" if done.by_service else "cli.here", language), file=sys.stderr)
     return EXIT_DONE if done.ok else EXIT_NO
 
 
@@ -290,9 +308,9 @@ def _config(options: argparse.Namespace) -> int:
     else:
         source = str(chosen_file(options.config, os.environ) or "")
         language = settings.gate.language
-        print(_text("cli.config_good", language, source=source or _text("cli.defaults", language)))
+        print(plain("cli.config_good", language, source=source or plain("cli.defaults", language)))
         for name in missing_secrets(settings):
-            print(_text("cli.config_lacks", language, name=name))
+            print(plain("cli.config_lacks", language, name=name))
     return EXIT_DONE
 
 
@@ -302,15 +320,8 @@ def _reference(text: str, settings: Settings) -> PullReference:
     default = settings.repositories[0] if len(settings.repositories) == 1 else ""
     found = parse_reference(text, default_repo=default)
     if not found.repo:
-        raise TellUser(_text("cli.no_repository", settings.gate.language, reference=text, number=found.number))
+        raise TellUser(plain("cli.no_repository", settings.gate.language, reference=text, number=found.number))
     return found
-
-
-def _text(text_id: str, language: str, **values: object) -> str:
-    """A sentence for a terminal: nothing is escaped for Markdown."""
-    from bot.texts import Markup, render
-
-    return str(render(text_id, language, **{name: Markup(str(value)) for name, value in values.items()}))
 
 
 if __name__ == "__main__":

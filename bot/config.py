@@ -28,9 +28,11 @@ from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from bot.errors import TellOperator
 from bot.gate.policy import Policy
+from bot.texts import LANGUAGES, catalogue, fields, plain
 
 # Environment variable to (section, key). Each also exists with the suffix _FILE, naming a file that holds the value.
 SECRETS: dict[str, tuple[str, str]] = {
@@ -112,7 +114,7 @@ class StorageSettings(_Section):
     @classmethod
     def _known_store(cls, value: str) -> str:
         if not re.match(r"sqlite://|postgres(ql(\+psycopg)?)?://", value):
-            raise ValueError("should begin with sqlite:/// or postgresql://")
+            raise PydanticCustomError("store", "should begin with sqlite:/// or postgresql://")
         return value
 
 
@@ -176,13 +178,13 @@ class Settings(_Section):
         for name in value:
             owner, _, rest = name.partition("/")
             if not owner or not rest or "/" in rest or " " in name:
-                raise ValueError(f"should be owner/name, but got {name!r}")
+                raise PydanticCustomError("owner_name", "should be owner/name, but got {name}", {"name": repr(name)})
         return value
 
     @model_validator(mode="after")
     def _self_owner_may_start(self) -> Settings:
         if self.gate.owner == "self" and not self.jenkins.url:
-            raise ValueError("gate.owner: self needs jenkins.url, because GateBot starts the builds")
+            raise PydanticCustomError("self_needs_jenkins", "gate.owner: self needs jenkins.url")
         return self
 
     def serves(self, repo: str) -> bool:
@@ -190,24 +192,27 @@ class Settings(_Section):
         return not self.repositories or repo in self.repositories
 
 
-def load(path: Path | None, environ: Mapping[str, str]) -> Settings:
+def load(path: Path | None, environ: Mapping[str, str], language: str = "") -> Settings:
     """Read the settings.
 
     Args:
         path: The YAML file; ``None`` takes ``GATEBOT_CONFIG``, else ``gatebot.yaml`` here if it exists, else defaults.
         environ: The environment, for secrets and ``GATEBOT_CONFIG``.
+        language: Of the errors; empty takes the file's own ``gate.language`` where that can be read, else Chinese.
 
     Raises:
         TellOperator: The file is missing, is not YAML, holds an unknown key, a wrong value or a secret.
     """
     chosen = chosen_file(path, environ)
-    raw = {} if chosen is None else _read(chosen)
-    _refuse_secrets(raw, str(chosen))
-    merged = _with_secrets(raw, environ)
+    raw = {} if chosen is None else _read(chosen, language or LANGUAGES[0])
+    language = language or _language_of(raw)
+    _refuse_secrets(raw, str(chosen), language)
+    merged = _with_secrets(raw, environ, language)
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        raise TellOperator(explain(error, str(chosen or "the environment"))) from None
+        source = str(chosen or plain("config.environment", language))
+        raise TellOperator(explain(error, source, language)) from None
 
 
 def chosen_file(path: Path | None, environ: Mapping[str, str]) -> Path | None:
@@ -226,18 +231,32 @@ def missing_secrets(settings: Settings) -> list[str]:
     return [name for name, value in needed.items() if not value.strip()]
 
 
-def explain(error: ValidationError, source: str) -> str:
+def explain(error: ValidationError, source: str, language: str) -> str:
     """One line per wrong key: its name, what is wrong, and the values it may hold. Values of secrets are not shown."""
-    lines = [f"{source}: {error.error_count()} wrong setting(s)"]
+    lines = [plain("config.head", language, source=source, count=error.error_count())]
     for item in error.errors(include_url=False, include_context=True):
-        key = ".".join(str(part) for part in item["loc"]) or "(whole file)"
-        message = item["msg"].removeprefix("Value error, ")
-        if item["type"] == "extra_forbidden":
-            message = f"unknown key; allowed here: {', '.join(allowed_keys(item['loc'][:-1]))}"
-        elif "input" in item and not isinstance(item["input"], dict | list) and not _is_secret(item["loc"]):
-            message += f", but got {item['input']!r}"
-        lines.append(f"  {key}: {message}")
+        key = ".".join(str(part) for part in item["loc"]) or plain("config.whole_file", language)
+        what, got = _what(item, language), item["input"]
+        if item["type"] == "extra_forbidden" or isinstance(got, dict | list) or _is_secret(item["loc"]):
+            lines.append(plain("config.line", language, key=key, what=what))
+        else:
+            lines.append(plain("config.line_got", language, key=key, what=what, got=repr(got)))
     return "\n".join(lines)
+
+
+def _what(item: ErrorDetails, language: str) -> str:
+    """What a value should be; in the validator's own English where there is no text for its kind of mistake."""
+    text_id = f"config.{item['type']}"
+    if text_id not in catalogue():
+        text_id = "config.other"
+    context = item.get("ctx", {})
+    known = {
+        **context,
+        "expected": str(context.get("expected", "")).replace(" or ", ", "),
+        "allowed": ", ".join(allowed_keys(item["loc"][:-1])),
+        "message": item["msg"],
+    }
+    return plain(text_id, language, **{name: known[name] for name in fields(text_id, language)})
 
 
 def allowed_keys(section: tuple[int | str, ...]) -> list[str]:
@@ -272,46 +291,51 @@ def masked(settings: Settings) -> dict[str, Any]:
     return shown
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _language_of(raw: Mapping[str, Any]) -> str:
+    held = raw.get("gate")
+    chosen = held.get("language") if isinstance(held, dict) else ""
+    return chosen if chosen in LANGUAGES else LANGUAGES[0]
+
+
+def _read(path: Path, language: str) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise TellOperator(f"{path}: cannot be read: {error}") from error
+        raise TellOperator(plain("config.unreadable", language, path=path, why=error)) from error
     try:
         raw = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise TellOperator(f"{path}: is not YAML: {error}") from error
+        raise TellOperator(plain("config.not_yaml", language, path=path, why=error)) from error
     if raw is None:
         return {}
     if not isinstance(raw, dict):
-        raise TellOperator(f"{path}: should hold keys and values, but holds a {type(raw).__name__}")
+        raise TellOperator(plain("config.not_keys", language, path=path, kind=type(raw).__name__))
     return raw
 
 
-def _refuse_secrets(raw: Mapping[str, Any], source: str) -> None:
+def _refuse_secrets(raw: Mapping[str, Any], source: str, language: str) -> None:
     for variable, (section, key) in SECRETS.items():
         held = raw.get(section)
         if not isinstance(held, dict) or key not in held:
             continue
         if key == "url" and "@" not in str(held[key]):
             continue
-        raise TellOperator(
-            f"{source}: {section}.{key}: a secret may not stand in the file; set {variable}, or {variable}_FILE to the "
-            "name of a file that holds it"
-        )
+        name = f"{section}.{key}"
+        raise TellOperator(plain("config.secret_in_file", language, source=source, key=name, variable=variable))
 
 
-def _with_secrets(raw: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+def _with_secrets(raw: Mapping[str, Any], environ: Mapping[str, str], language: str) -> dict[str, Any]:
     merged: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in raw.items()}
     for variable, (section, key) in SECRETS.items():
         value = environ.get(variable)
         if file := environ.get(f"{variable}_FILE"):
             if value:
-                raise TellOperator(f"{variable} and {variable}_FILE are both set; keep one")
+                raise TellOperator(plain("config.secret_twice", language, variable=variable))
             try:
                 value = Path(file).read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
-                raise TellOperator(f"{variable}_FILE: {file} cannot be read: {error}") from error
+                told = plain("config.secret_unreadable", language, variable=variable, file=file, why=error)
+                raise TellOperator(told) from error
         if value:
             held = merged.setdefault(section, {})
             if isinstance(held, dict):

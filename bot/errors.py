@@ -40,7 +40,16 @@ class TellUser(GateBotError):
 
 
 class TellOperator(GateBotError):
-    """Whoever runs GateBot must act: configuration, token scope, permission. The message names the setting."""
+    """Whoever runs GateBot must act: configuration, token scope, permission. The message names the setting.
+
+    Attributes:
+        hint: Id of a text of ``bot.texts`` that says what to do, for whoever shows the error and knows the language;
+            empty where the message itself is in the operator's language.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class NotFound(GateBotError):

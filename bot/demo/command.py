@@ -39,7 +39,7 @@ from bot.demo.second import Review, play_review
 from bot.demo.story import Ending, LineComment, Stage, play
 from bot.demo.watch import Happening
 from bot.demo.world import AUTHOR, BOT, REPO, ROBOT, WorldOptions
-from bot.texts import Markup, render
+from bot.texts import plain
 
 _SECONDS = 240.0
 _COLOURS = {AUTHOR: "cyan", second.AUTHOR: "cyan", BOT: "green", ROBOT: "magenta", "Jenkins": "yellow"}
@@ -77,7 +77,7 @@ class Teller:
 
     def text(self, text_id: str, **values: object) -> str:
         """A sentence for the terminal."""
-        return str(render(text_id, self.language, **{name: Markup(str(value)) for name, value in values.items()}))
+        return plain(text_id, self.language, **values)
 
     def tell(self, happening: Happening) -> None:
         """One line: the sandbox's time of day, who, what."""

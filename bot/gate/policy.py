@@ -20,6 +20,7 @@ from datetime import timedelta
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 CommandRole = Literal["anyone", "author", "collaborator", "maintainer"]
 
@@ -105,16 +106,15 @@ class Policy(_Section):
     def _known_commands(cls, value: dict[str, CommandRole]) -> dict[str, CommandRole]:
         unknown = sorted(set(value) - set(DEFAULT_ROLES))
         if unknown:
-            raise ValueError(
-                f"should name commands of {', '.join(sorted(DEFAULT_ROLES))}, but got {', '.join(unknown)}"
-            )
+            known = {"known": ", ".join(sorted(DEFAULT_ROLES)), "unknown": ", ".join(unknown)}
+            raise PydanticCustomError("role_commands", "should name commands of {known}, but got {unknown}", known)
         return {**DEFAULT_ROLES, **value}
 
     @field_validator("poll_seconds")
     @classmethod
     def _positive_waits(cls, value: tuple[int, ...]) -> tuple[int, ...]:
         if any(wait < 1 for wait in value):
-            raise ValueError("should be positive numbers of seconds")
+            raise PydanticCustomError("positive_waits", "should be positive numbers of seconds")
         return value
 
     @property

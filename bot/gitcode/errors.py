@@ -103,16 +103,16 @@ def error_of(request: Request, status: int, headers: Mapping[str, str], message:
     if status == 429 or (status == 403 and headers.get("X-RateLimit-Remaining", "").strip() == "0"):
         return RateLimited(text, delay=_pause(headers, now))
     if status == 401 or "private-token, required" in lower:
-        return TellOperator(f"{text} (setting: gitcode.token is missing, wrong or expired)")
+        return TellOperator(f"{text} (setting: gitcode.token is missing, wrong or expired)", hint="cli.hint.token")
     if "token has not permission" in lower or "no scopes" in lower:
-        return TellOperator(f"{text} (setting: the scopes of gitcode.token)")
+        return TellOperator(f"{text} (setting: the scopes of gitcode.token)", hint="cli.hint.scopes")
     if status == 404:
         return NotYetThere(text) if "project not found" in lower else NotFound(text)
     if status >= 500 or status == 408:
         delay = _pause(headers, now, default=0.0)
         return RetryLater(text, delay=delay, effect_unknown=request.is_write and not request.repeatable)
     if 300 <= status < 400:
-        return TellOperator(f"{text} (setting: gitcode.base_url answers with a redirect)")
+        return TellOperator(f"{text} (setting: gitcode.api_url answers with a redirect)", hint="cli.hint.api_url")
     return Refused(text)
 
 

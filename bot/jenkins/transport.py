@@ -232,11 +232,15 @@ def _raise_for(answer: Answer, path: str, *, accepted: tuple[int, ...] = (), eff
     if status == HTTPStatus.NOT_FOUND:
         raise NotFound(where)
     if status == HTTPStatus.UNAUTHORIZED:
-        raise TellOperator(f"{where}: jenkins.user and jenkins.token were not accepted")
+        raise TellOperator(f"{where}: jenkins.user and jenkins.token were not accepted", hint="cli.hint.jenkins_login")
     if status == HTTPStatus.FORBIDDEN:
-        raise TellOperator(f"{where}: the account in jenkins.user lacks the permission for this")
+        raise TellOperator(
+            f"{where}: the account in jenkins.user lacks the permission for this", hint="cli.hint.jenkins_right"
+        )
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        raise TellOperator(f"{where}: the server redirects; jenkins.url should be its final address")
+        raise TellOperator(
+            f"{where}: the server redirects; jenkins.url should be its final address", hint="cli.hint.jenkins_url"
+        )
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise RetryLater(where, effect_unknown=effect_unknown)
     raise Refused(f"{where}{_reason(answer)}")

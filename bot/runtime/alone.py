@@ -48,13 +48,14 @@ def alone_on(url: str) -> Iterator[None]:
         lock.parent.mkdir(parents=True, exist_ok=True)
         file = lock.open("a")
     except OSError as error:
-        raise TellOperator(f"storage.url cannot be opened: {error}") from error
+        raise TellOperator(f"storage.url cannot be opened: {error}", hint="cli.hint.storage") from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TellOperator(
-                f"storage.url: another gatebot serve works on {path}; stop it first. Several replicas need PostgreSQL."
+                f"storage.url: another gatebot serve works on {path}; stop it first. Several replicas need PostgreSQL.",
+                hint="cli.hint.one_service",
             ) from None
         except OSError as error:  # some network file systems have no locks
             log.warning("storage.url: %s cannot be locked (%s); see to it that only one service uses it", path, error)

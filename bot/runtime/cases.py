@@ -192,7 +192,9 @@ def forget_ended_before(connection: sa.Connection, moment: float) -> list[str]:
 def _stored(row: sa.RowMapping) -> StoredCase:
     case = Case.model_validate_json(row["state"])
     if case.version > CASE_VERSION:
-        raise TellOperator(f"{row['key']} was stored by a newer release (case version {case.version}).")
+        raise TellOperator(
+            f"{row['key']} was stored by a newer release (case version {case.version}).", hint="cli.hint.newer_release"
+        )
     return StoredCase(
         case=case,
         memory=Memory.model_validate_json(row["memory"]),

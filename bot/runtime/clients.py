@@ -50,7 +50,8 @@ def make_forge(
     chosen = settings.gitcode
     if not chosen.token.get_secret_value():
         raise TellOperator(
-            "gitcode.token: no token is configured; set GATEBOT_GITCODE_TOKEN or GATEBOT_GITCODE_TOKEN_FILE"
+            "gitcode.token: no token is configured; set GATEBOT_GITCODE_TOKEN or GATEBOT_GITCODE_TOKEN_FILE",
+            hint="cli.hint.token_missing",
         )
 
     def count(call: Call) -> None:

@@ -53,7 +53,7 @@ class Database:
         try:
             self._engine = _open(self.url, is_sqlite=self.is_sqlite)
         except (SQLAlchemyError, ImportError, OSError) as error:
-            raise TellOperator(f"storage.url cannot be opened: {error}") from error
+            raise TellOperator(f"storage.url cannot be opened: {error}", hint="cli.hint.storage") from error
         threads = 1 if self.is_sqlite else _POSTGRES_THREADS
         self._threads = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="gatebot-store")
 
@@ -153,5 +153,6 @@ def _create(connection: sa.Connection) -> None:
     elif version > tables.SCHEMA_VERSION:
         raise TellOperator(
             f"storage.url holds tables of schema {version}, but this release knows only {tables.SCHEMA_VERSION}: "
-            "start the newer release, or restore the backup made before it."
+            "start the newer release, or restore the backup made before it.",
+            hint="cli.hint.newer_release",
         )

@@ -44,7 +44,8 @@ def check_recovery() -> None:
         version = importlib.metadata.version("dbos")
         raise TellOperator(
             f"dbos {version} does not take over the work of replicas that died as GateBot asks it to (DBOS.{_NAME} is "
-            "gone or takes other arguments). Install dbos 3.4: pip install 'dbos>=3.4,<3.5'"
+            "gone or takes other arguments). Install dbos 3.4: pip install 'dbos>=3.4,<3.5'",
+            hint="cli.hint.dbos",
         ) from error
 
 

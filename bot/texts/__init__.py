@@ -45,6 +45,7 @@ __all__ = [
     "fields",
     "inline",
     "link",
+    "plain",
     "quote",
     "ready",
     "render",
@@ -102,6 +103,11 @@ def render(text_id: str, lang: str, **values: object) -> Markup:
         raise TextError(f"For text {text_id}, fields should be {sorted(wanted)}, but got {sorted(values)}.")
     safe = {name: value if isinstance(value, Markup) else inline(str(value)) for name, value in values.items()}
     return Markup(_FORMATTER.vformat(_template(text_id, short), (), safe))
+
+
+def plain(text_id: str, lang: str, **values: object) -> str:
+    """A text for a terminal, a log or a page: its values stand as they are, nothing is escaped for Markdown."""
+    return str(render(text_id, lang, **{name: Markup(str(value)) for name, value in values.items()}))
 
 
 def _template(text_id: str, lang: str) -> str:

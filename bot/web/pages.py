@@ -25,7 +25,7 @@ from bot.gate.policy import Policy
 from bot.runtime.cases import StoredCase
 from bot.runtime.flakes import TestRecord
 from bot.runtime.records import AuditEntry
-from bot.texts import Markup, render
+from bot.texts import plain
 from bot.texts.commands import COMMANDS
 from bot.web.html import Child, Html, join, link, table, tag
 
@@ -43,7 +43,7 @@ class View:
 
     def text(self, text_id: str, **values: object) -> str:
         """A sentence for HTML: values are put in unescaped, the page escapes the whole."""
-        return str(render(text_id, self.language, **{name: Markup(str(value)) for name, value in values.items()}))
+        return plain(text_id, self.language, **values)
 
 
 def page(view: View, title: str, *content: Child) -> str:

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 from pathlib import Path
@@ -23,7 +24,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bot.cli import main
+import bot
+from bot.cli import exit_code, main, told
+from bot.errors import GateBotError, NotFound, Refused, RetryLater, TellOperator, TellUser
+from bot.texts import catalogue
 
 TEMPLATE = "**做了什么**\n<!-- 说明 -->\n\n**关联的 Issue**\nFixes #\n"
 LOG = (
@@ -45,7 +49,9 @@ def test_config_check_says_good_and_names_what_is_wrong(tmp_path: Path, capsys: 
     bad = tmp_path / "bad.yaml"
     bad.write_text("gate:\n  owner: nobody\n", encoding="utf-8")
     assert main(["--config", str(bad), "config", "check"]) == 2
-    assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in capsys.readouterr().err
+    assert "  gate.owner：应为以下之一：'robot', 'self'，实际是 'nobody'\n" in capsys.readouterr().err
+    assert main(["--lang", "en", "--config", str(bad), "config", "check"]) == 2
+    assert "  gate.owner: should be one of 'robot', 'self', but got 'nobody'\n" in capsys.readouterr().err
     assert main(["config", "check", "--config", str(bad), "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["good"] is False
 
@@ -137,7 +143,58 @@ def test_a_reference_without_a_repository_is_explained(capsys: pytest.CaptureFix
 
 def test_a_missing_token_names_the_variable(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-pr", "mindspore/hyper-parallel#647", "--dry-run"]) == 2
-    assert "GATEBOT_GITCODE_TOKEN" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("gatebot: 没有配置 GitCode 访问令牌：请设置 GATEBOT_GITCODE_TOKEN 或 ")
+    assert main(["--lang", "en", "check-pr", "mindspore/hyper-parallel#647", "--dry-run"]) == 2
+    assert capsys.readouterr().err.startswith("gatebot: No GitCode token is configured: set GATEBOT_GITCODE_TOKEN or ")
+
+
+def test_errors_after_the_settings_were_read_are_in_their_language(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gatebot.yaml").write_text("gate:\n  language: en\n", encoding="utf-8")
+    assert main(["check-pr", "mindspore/hyper-parallel#647"]) == 2
+    assert capsys.readouterr().err == (
+        "gatebot: No GitCode token is configured: set GATEBOT_GITCODE_TOKEN or GATEBOT_GITCODE_TOKEN_FILE.\n"
+        "  gitcode.token: no token is configured; set GATEBOT_GITCODE_TOKEN or GATEBOT_GITCODE_TOKEN_FILE\n"
+    )
+
+
+def test_every_hint_of_an_error_is_a_text() -> None:
+    named = {
+        keyword.value.value
+        for path in sorted(Path(bot.__file__).parent.rglob("*.py"))
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "TellOperator"
+        for keyword in call.keywords
+        if isinstance(keyword.value, ast.Constant)
+    }
+    assert named == {text_id for text_id in catalogue() if text_id.startswith("cli.hint.")}
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (RetryLater("x"), 3, "现在做不到，请稍后再试：x"),
+        (NotFound("x"), 1, "没有找到：x"),
+        (Refused("x"), 1, "对方不接受：x"),
+        (TellUser("x"), 2, "x"),
+        (TellOperator("x"), 2, "x"),
+        (TellOperator("x", hint="cli.hint.api_url"), 2, "gitcode.api_url 返回了重定向：请改成最终地址。\n  x"),
+    ],
+    ids=["later", "not-found", "refused", "user", "operator", "operator-with-hint"],
+)
+def test_each_error_says_what_to_do_in_the_operators_language(error: GateBotError, code: int, said: str) -> None:
+    assert exit_code(error) == code
+    assert told(error, "zh") == said
+
+
+def test_a_port_that_is_none_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEBOT_GITCODE_TOKEN", "token-1")
+    (tmp_path / "gatebot.yaml").write_text("gitcode:\n  api_url: http://127.0.0.1:1\n", encoding="utf-8")
+    assert main(["serve", "--port", "99999"]) == 2
+    assert "gatebot: 无法监听 server.host 和 server.port" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["nonsense"], ["check-template"], ["config", "what"]])

@@ -22,9 +22,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from bot.config import Settings, load, masked, schema
 from bot.errors import TellOperator
+from bot.texts import catalogue
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -35,9 +37,9 @@ def write(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def refusal(tmp_path: Path, text: str, environ: dict[str, str] | None = None) -> str:
+def refusal(tmp_path: Path, text: str, environ: dict[str, str] | None = None, language: str = "en") -> str:
     with pytest.raises(TellOperator) as caught:
-        load(write(tmp_path, text), environ or {})
+        load(write(tmp_path, text), environ or {}, language)
     return str(caught.value)
 
 
@@ -68,10 +70,90 @@ def test_an_unknown_key_is_named_with_the_keys_that_are_allowed(tmp_path: Path) 
 
 def test_a_wrong_value_is_named_with_the_values_that_are_allowed(tmp_path: Path) -> None:
     message = refusal(tmp_path, "gitcode:\n  auth: basic\ngate:\n  owner: nobody\nserver:\n  port: 70000\n")
-    assert "gitcode.auth: Input should be 'bearer' or 'private-token', but got 'basic'" in message
-    assert "gate.owner: Input should be 'robot' or 'self', but got 'nobody'" in message
-    assert "server.port: Input should be less than or equal to 65535, but got 70000" in message
+    assert message.splitlines()[1:] == [
+        "  server.port: should be at most 65535, but got 70000",
+        "  gitcode.auth: should be one of 'bearer', 'private-token', but got 'basic'",
+        "  gate.owner: should be one of 'robot', 'self', but got 'nobody'",
+    ]
     assert "3 wrong setting(s)" in message
+
+
+def test_errors_are_chinese_unless_english_is_chosen(tmp_path: Path) -> None:
+    wrong = "server:\n  port: 70000\n  prot: 1\n"
+    file = tmp_path / "gatebot.yaml"
+    assert refusal(tmp_path, wrong, language="") == (
+        f"{file}：有 2 项设置不对\n"
+        "  server.port：应不大于 65535，实际是 70000\n"
+        "  server.prot：没有这个键；这里可用的有：host, port, public_url, shutdown_seconds"
+    )
+    assert "应不大于 65535" in refusal(tmp_path, f"gate:\n  language: [en]\n{wrong}", language="")
+    assert "should be at most 65535" in refusal(tmp_path, f"gate:\n  language: en\n{wrong}", language="")
+    assert "应不大于 65535" in refusal(tmp_path, f"gate:\n  language: en\n{wrong}", language="zh")
+    assert refusal(tmp_path, "a: [\n", language="").startswith(f"{file}：不是 YAML：")
+    assert "不能写在文件里；请设置环境变量 GATEBOT_GITCODE_TOKEN" in refusal(
+        tmp_path, "gitcode:\n  token: abc\n", language=""
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "zh", "en"),
+    [
+        ("repositories: [a]", "repositories：应写成 owner/name，实际是 'a'", "should be owner/name, but got 'a'"),
+        ("repositories: a", "repositories：应为列表，实际是 'a'", "should be a list, but got 'a'"),
+        (
+            "dry_run: perhaps",
+            "dry_run：应为 true 或 false，实际是 'perhaps'",
+            "should be true or false, but got 'perhaps'",
+        ),
+        ("repair: 3", "repair：应由键和值组成，实际是 3", "should hold keys and values, but got 3"),
+        ("runtime: {replica: ''}", "runtime.replica：至少要有 1 个字符，实际是 ''", "should have 1 or more characters"),
+        (
+            "gitcode: {timeout_seconds: 0}",
+            "gitcode.timeout_seconds：应大于 0.0，实际是 0",
+            "should be greater than 0.0",
+        ),
+        ("gitcode: {timeout_seconds: a}", "gitcode.timeout_seconds：应为数字，实际是 'a'", "should be a number"),
+        ("storage: {keep_days: 1.5}", "storage.keep_days：应为整数，实际是 1.5", "should be a whole number"),
+        ("webhook: {max_body_bytes: 5}", "webhook.max_body_bytes：应不小于 1024，实际是 5", "should be at least 1024"),
+        ("gate: {poll_seconds: []}", "gate.poll_seconds：至少要有 1 项", "should have 1 or more items"),
+        ("gate: {poll_seconds: [0]}", "gate.poll_seconds：应为大于 0 的秒数", "should be positive numbers of seconds"),
+        (
+            "gate: {roles: {zz: anyone}}",
+            "gate.roles：只能写这些命令：autofix, check-pr",
+            "should name commands of autofix",
+        ),
+        (
+            "gate: {owner: self}\njenkins: {url: ''}",
+            "（整个文件）：gate.owner: self 需要 jenkins.url，因为构建由 GateBot 启动",
+            "(whole file): gate.owner: self needs jenkins.url, because GateBot starts the builds",
+        ),
+    ],
+)
+def test_each_kind_of_mistake_is_told_in_both_languages(tmp_path: Path, text: str, zh: str, en: str) -> None:
+    assert f"\n  {zh}" in refusal(tmp_path, text, language="zh")
+    assert en in refusal(tmp_path, text)
+
+
+def test_every_kind_of_mistake_that_the_settings_can_have_has_its_text() -> None:
+    """Values of each YAML type in each place: none is answered in the validator's own English."""
+    kinds: set[str] = set()
+
+    def visit(model: type[BaseModel], path: tuple[str, ...]) -> None:
+        for name, field in model.model_fields.items():
+            for value in (None, "", "x" * 99, -1, 10**9, 1.5, True, [], [3], {}, {"x": 3}):
+                raw: object = value
+                for part in reversed((*path, name)):
+                    raw = {part: raw}
+                try:
+                    Settings.model_validate(raw)
+                except ValidationError as error:
+                    kinds.update(item["type"] for item in error.errors())
+            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+                visit(field.annotation, (*path, name))
+
+    visit(Settings, ())
+    assert len(kinds) > 15
+    assert {f"config.{kind}" for kind in kinds} <= set(catalogue())
 
 
 def test_a_repository_must_be_a_full_name(tmp_path: Path) -> None:
@@ -115,14 +197,18 @@ def test_a_secret_given_twice_or_in_a_missing_file_is_refused(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("[1, 2]\n", "holds a list"), ("a: [\n", "is not YAML"), ("server: 3\n", "server: Input should be a valid")],
+    [
+        ("[1, 2]\n", "holds a list"),
+        ("a: [\n", "is not YAML"),
+        ("server: 3\n", "server: should hold keys and values, but got 3"),
+    ],
 )
 def test_a_file_that_is_no_settings_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
     assert said in refusal(tmp_path, text)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TellOperator, match=r"absent\.yaml: cannot be read"):
+    with pytest.raises(TellOperator, match=r"absent\.yaml：无法读取："):
         load(tmp_path / "absent.yaml", {})
 
 

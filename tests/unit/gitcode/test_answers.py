@@ -60,7 +60,7 @@ def failure(status: int, body: object, request: requests.Request = GET, **header
             "id",
         ),
         (409, {"error_message": "Another open merge request already exists: !321"}, Refused, "!321"),
-        (301, b"", TellOperator, "gitcode.base_url"),
+        (301, b"", TellOperator, "gitcode.api_url"),
         (500, b"<html>oops</html>", RetryLater, "oops"),
         (504, {"error": "gateway"}, RetryLater, "gateway"),
         (200, {"error_code": 400, "error_message": "in the body"}, Refused, "in the body"),
