@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from hyper_parallel.mesh import DeviceMesh
@@ -73,3 +74,13 @@ def randn(*size: Any, **kwargs: Any) -> Any:
 def arange(*ends: Any, **kwargs: Any) -> Any:
     """A DTensor range (start, end, step as in the framework); keywords as in `zeros`."""
     return _factory("arange", ends, kwargs)
+
+
+def loss_parallel() -> AbstractContextManager[None]:
+    """PyTorch's switch for cross-entropy on a cut class dim, which here needs none: it never gathers the classes."""
+    return nullcontext()
+
+
+def implicit_replication() -> AbstractContextManager[None]:
+    """PyTorch's switch for plain tensors among DTensors, which here always count as replicated."""
+    return nullcontext()

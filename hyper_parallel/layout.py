@@ -20,6 +20,7 @@ that cut it, outermost first (`dim_axes`, `tensor_map`, `alias_tensor_map`).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -91,6 +92,28 @@ class Layout:
     def replicated(cls, mesh: DeviceMesh, shape: Sequence[int]) -> Layout:
         """The layout with a full copy on every rank."""
         return cls(mesh, (R,) * mesh.ndim, shape)
+
+    @classmethod
+    def from_parts(cls, mesh: DeviceMesh, placements: Sequence[Placement], shapes: Sequence[Sequence[int]]) -> Layout:
+        """Layout of the tensor whose parts have these shapes: one per rank of the mesh, in row-major order.
+
+        Raises:
+            LayoutError: no tensor has such parts under these placements. All ranks that know all shapes raise alike.
+        """
+        places = normalize_placements(placements, len(shapes[0]), mesh.ndim)
+        spots = list(itertools.product(*map(range, mesh.mesh_shape)))
+        whole = []
+        for dim in range(len(shapes[0])):
+            others = [axis for axis, place in enumerate(places) if not place.is_shard(dim)]
+            row = [shape for spot, shape in zip(spots, shapes, strict=True) if not any(spot[axis] for axis in others)]
+            whole.append(sum(shape[dim] for shape in row if dim < len(shape)))
+        layout = cls(mesh, places, tuple(whole))
+        for rank, spot, shape in zip(mesh.ranks, spots, shapes, strict=True):
+            expected = tuple(size for _, size in layout.slices_at(spot))
+            if tuple(shape) != expected:
+                what = f"the local shape of rank {rank}"
+                raise LayoutError(explain("from_local", what, f"{expected} of global {layout.shape}", tuple(shape)))
+        return layout
 
     @property
     def ndim(self) -> int:
@@ -261,6 +284,17 @@ def chunk_of(size: int, parts: int, index: int) -> tuple[int, int]:
 def chunk_sizes(size: int, parts: int) -> list[int]:
     """Lengths of all chunks of a dim."""
     return [chunk_of(size, parts, i)[1] for i in range(parts)]
+
+
+def shape_in_words(shape: Sequence[int]) -> list[int]:
+    """A shape as a list of whole numbers that is as long for other ranks, whose parts may have other dims."""
+    words = [len(shape), *shape]
+    return words + [0] * ((9 if len(shape) < 9 else 65) - len(words))
+
+
+def shapes_from_words(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Inverse of `shape_in_words` for every row."""
+    return [list(row[1 : 1 + row[0]]) for row in rows]
 
 
 def normalize_placements(placements: Sequence[Placement], ndim: int, mesh_ndim: int) -> tuple[Placement, ...]:

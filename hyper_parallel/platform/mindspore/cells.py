@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from typing import Any, ClassVar
 
 from mindspore import Tensor, mint, nn
@@ -27,6 +26,7 @@ from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.placements import P_SUM, Placement, R, Shard
 from hyper_parallel.platform.mindspore.construct import distribute_tensor, pick_mesh
 from hyper_parallel.platform.mindspore.dtensor import DTensor
+from hyper_parallel.platform.naming import fits
 
 Hook = Callable[[nn.Cell, Any, DeviceMesh], Any]
 _LINEAR = (nn.Dense, mint.nn.Linear)
@@ -223,7 +223,9 @@ def parallelize_module(
     device_mesh: DeviceMesh | None = None,
     parallelize_plan: ParallelStyle | dict[str, ParallelStyle] | None = None,
 ) -> nn.Cell:
-    """Apply styles to sub-cells over a 1-D mesh, in place; the plan is a style, or styles by name or fnmatch pattern.
+    """Apply styles to sub-cells over a 1-D mesh, in place; the plan is a style, or styles by name.
+
+    Every part of a dotted name may be an fnmatch pattern, and `""` is the cell itself.
 
     Raises:
         LayoutError: the mesh has several axes.
@@ -236,7 +238,7 @@ def parallelize_module(
         return parallelize_plan.apply(module, mesh)
     cells = dict(module.cells_and_names())
     for pattern, style in (parallelize_plan or {}).items():
-        found = [name for name in cells if fnmatch(name, pattern)]
+        found = [name for name in cells if fits(name, pattern)]
         if not found:
             raise ValueError(explain("parallelize_module", "a pattern of the plan", "a sub-cell's name", repr(pattern)))
         for name in found:

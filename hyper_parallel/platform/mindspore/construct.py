@@ -26,7 +26,7 @@ from mindspore.common._grad_function import _Function
 from numpy.typing import NDArray
 
 from hyper_parallel.errors import LayoutError, explain
-from hyper_parallel.layout import Layout, normalize_placements
+from hyper_parallel.layout import Layout, normalize_placements, shape_in_words, shapes_from_words
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
 from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard
 from hyper_parallel.platform.mindspore import adjoint, runtime, wire
@@ -58,9 +58,10 @@ def from_local(
     own = tuple(local.shape)
     given = tuple(placements) if placements is not None else (R,) * mesh.ndim
     places = normalize_placements(given, len(own), mesh.ndim)
-    if shape is None:
-        shape = _summed_shape(own, mesh, places) if run_check else _even_shape(own, mesh, places)
-    layout = Layout(mesh, places, tuple(shape))
+    if shape is None and run_check and any(isinstance(place, Shard) for place in places):
+        layout = Layout.from_parts(mesh, places, _all_shapes(own, mesh))
+    else:
+        layout = Layout(mesh, places, tuple(_even_shape(own, mesh, places) if shape is None else shape))
     if layout.local_shape != own:
         raise LayoutError(
             explain("from_local", "the local shape", f"{layout.local_shape} of global {layout.shape}", own)
@@ -76,17 +77,12 @@ def _even_shape(own: Sequence[int], mesh: DeviceMesh, places: Sequence[Placement
     return shape
 
 
-def _summed_shape(own: Sequence[int], mesh: DeviceMesh, places: Sequence[Placement]) -> list[int]:
-    """Global shape from the parts' own sizes, innermost axis first; communicates."""
-    sizes = Tensor(np.array(list(own) or [0], np.int64))
+def _all_shapes(own: Sequence[int], mesh: DeviceMesh) -> list[list[int]]:
+    """The shapes of all ranks' parts in row-major order of the mesh; communicates."""
+    told = Tensor(np.array(shape_in_words(own), np.int64))
     for axis in reversed(range(mesh.ndim)):
-        placement = places[axis]
-        if isinstance(placement, Shard):
-            gathered = wire.gather_stack(sizes, mesh, axis).asnumpy()
-            values = sizes.asnumpy().copy()
-            values[placement.dim] = gathered[:, placement.dim].sum()
-            sizes = Tensor(values)
-    return [int(n) for n in sizes.asnumpy()[: len(own)]]
+        told = wire.gather_stack(told, mesh, axis)
+    return shapes_from_words(told.asnumpy().reshape(mesh.size(), -1).tolist())
 
 
 def to_local(tensor: DTensor, grad_placements: Sequence[Placement] | None) -> Tensor:

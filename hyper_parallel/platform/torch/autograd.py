@@ -52,7 +52,8 @@ def prepare(outputs: Sequence[Tensor], grads: Sequence[Any], create_graph: bool)
         if grad is None and layout.numel == 1:
             places = [R if p.is_shard() else p for p in places]
         if tuple(places) != layout.placements:
-            output = redistribute(output, layout.with_placements(places))
+            with torch.enable_grad():  # a backward within another one (checkpointing does that) runs without
+                output = redistribute(output, layout.with_placements(places))
             layout = output._layout
         if grad is None:
             grad = _ones(output, layout.numel)

@@ -194,9 +194,10 @@ class TorchPlatform(Kernels, BatchKernels):
         """A public name of the package that belongs to this backend."""
         if name == "DTensor":
             return DTensor
-        from hyper_parallel.platform.torch import modules, random
+        from hyper_parallel.platform.torch import modules, random, styles
 
-        return random.manual_seed if name == "manual_seed" else getattr(modules, name)
+        owner = next((m for m in (modules, styles) if name in vars(m)), modules)
+        return random.manual_seed if name == "manual_seed" else getattr(owner, name)
 
     def factory(self, *args: Any) -> DTensor:
         """See `hyper_parallel.platform.torch.factories.factory`."""

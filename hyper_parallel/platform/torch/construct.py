@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from hyper_parallel.errors import LayoutError, UnsupportedTensorError, explain
-from hyper_parallel.layout import Layout, resolve_placements
+from hyper_parallel.layout import Layout, resolve_placements, shape_in_words, shapes_from_words
 from hyper_parallel.mesh import DeviceMesh, get_current_mesh
 from hyper_parallel.placements import Partial, Placement, R, Replicate, Shard, StridedShard
 from hyper_parallel.platform.torch import adjoint, wire
@@ -69,6 +69,7 @@ def from_local(
     placements: Sequence[Placement] | None,
     run_check: bool,
     shape: Sequence[int] | None,
+    grad_placements: Sequence[Placement] | None = None,
 ) -> DTensor:
     """See `DTensor.from_local`."""
     if type(local) is not Tensor:
@@ -88,6 +89,9 @@ def from_local(
                 _LOCAL_LAYOUTS.clear()
             _LOCAL_LAYOUTS[key] = layout
     if local.requires_grad and torch.is_grad_enabled():
+        if grad_placements is not None:
+            give: Any = _GiveGrad
+            local = give.apply(local, layout.grad, layout.with_placements(grad_placements))
         out = local.as_subclass(DTensor)
     else:
         out = Tensor._make_subclass(DTensor, local)
@@ -101,14 +105,13 @@ def _layout_of_local(
     local_shape = tuple(local.shape)
     given = tuple(placements) if placements is not None else (R,) * mesh.ndim
     places = resolve_placements(mesh, given, len(local_shape))
+    if shape is None and run_check and any(isinstance(place, Shard) for place in places):
+        return Layout.from_parts(mesh, places, _all_shapes(local, mesh))
     if shape is None:
         shape = list(local_shape)
-        if run_check:
-            shape = _summed_shape(local, mesh, places)
-        else:
-            for axis, placement in enumerate(places):
-                if isinstance(placement, Shard):
-                    shape[placement.dim] *= mesh.mesh_shape[axis]
+        for axis, placement in enumerate(places):
+            if isinstance(placement, Shard):
+                shape[placement.dim] *= mesh.mesh_shape[axis]
     layout = Layout(mesh, places, tuple(shape))
     if layout.local_shape != local_shape:
         raise LayoutError(
@@ -117,20 +120,16 @@ def _layout_of_local(
     return layout
 
 
-def _summed_shape(local: Tensor, mesh: DeviceMesh, placements: Sequence[Placement]) -> list[int]:
-    """Global shape from the parts' own sizes, innermost axis first; communicates."""
-    sizes = torch.tensor(list(local.shape) or [0], dtype=torch.int64)
+def _all_shapes(local: Tensor, mesh: DeviceMesh) -> list[list[int]]:
+    """The shapes of all ranks' parts in row-major order of the mesh; communicates."""
+    told = torch.tensor(shape_in_words(local.shape), dtype=torch.int64)
     for axis in reversed(range(mesh.ndim)):
-        placement = placements[axis]
-        if isinstance(placement, Shard):
-            gathered = wire.gather_stack(sizes, mesh, axis)
-            sizes = sizes.clone()
-            sizes[placement.dim] = gathered[:, placement.dim].sum()
-    return [int(n) for n in sizes[: local.dim()]]
+        told = wire.gather_stack(told, mesh, axis)
+    return shapes_from_words(told.reshape(mesh.size(), -1).tolist())
 
 
-class _ExpectGrad(torch.autograd.Function):
-    """Identity whose gradient comes under other placements than the tensor's."""
+class _GiveGrad(torch.autograd.Function):
+    """Identity whose gradient is handed on under other placements than it comes in."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, src: Layout, dst: Layout) -> Tensor:

@@ -56,8 +56,13 @@ class DTensor(Tensor):
 
     @property
     def layout(self) -> Layout:  # type: ignore[override]
-        """The layout: global shape, mesh, placements. It compares equal to `torch.strided`."""
-        return torch.strided if _AS_STRIDED else self._layout  # type: ignore[return-value]
+        """The layout: global shape, mesh, placements. It compares equal to `torch.strided`.
+
+        Where interception is off (torch's own code written in Python reads it there), it is that of the own part.
+        """
+        if _AS_STRIDED or not torch._C._is_torch_function_enabled():
+            return super().layout  # type: ignore[return-value]
+        return self._layout
 
     @property
     def device_mesh(self) -> DeviceMesh:
@@ -83,6 +88,7 @@ class DTensor(Tensor):
         run_check: bool = False,
         shape: Sequence[int] | None = None,
         stride: Any = None,
+        grad_placements: Sequence[Placement] | None = None,
     ) -> DTensor:
         """Make a DTensor of every rank's own part; differentiable with respect to it.
 
@@ -93,12 +99,17 @@ class DTensor(Tensor):
             run_check: compare shapes across ranks first (communicates), and derive an uneven global shape from them.
             shape: the global shape. Without it, and without `run_check`, all parts are taken to be equal in size.
             stride: accepted for PyTorch's sake; strides are those of the parts.
+            grad_placements: how the gradient of `local_tensor` is to be placed, for example `Partial()` where ranks
+                made equal copies of one tensor and their gradients are added up later (default: as the tensor).
 
         Raises:
-            LayoutError: the local shape is not what the layout gives this rank.
+            LayoutError: the local shape is not what the layout gives this rank. With `run_check` (and a cut dim) all
+                ranks raise alike.
         """
         # An import statement here would take a tenth of the whole call.
-        made: DTensor = backend.construct.from_local(local_tensor, device_mesh, placements, run_check, shape)
+        made: DTensor = backend.construct.from_local(
+            local_tensor, device_mesh, placements, run_check, shape, grad_placements
+        )
         return made
 
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
@@ -117,9 +128,32 @@ class DTensor(Tensor):
             return local
 
     def redistribute(
-        self, device_mesh: DeviceMesh | None = None, placements: Sequence[Placement] | None = None, **_: Any
+        self,
+        device_mesh: DeviceMesh | None = None,
+        placements: Sequence[Placement] | None = None,
+        *,
+        async_op: bool = False,
+        forward_dtype: torch.dtype | None = None,
+        backward_dtype: torch.dtype | None = None,
     ) -> DTensor:
-        """The same tensor under other placements (same mesh), by the cheapest plan; differentiable."""
+        """The same tensor under other placements (same mesh), by the cheapest plan; differentiable.
+
+        Args:
+            device_mesh: the tensor's own mesh, or left out.
+            placements: one per mesh axis (default: replicated).
+            async_op: accepted for PyTorch's sake; the result is complete on return.
+            forward_dtype: cast to this dtype first; the result has it.
+            backward_dtype: only that of the result: gradients travel in the dtype of what they belong to.
+
+        Raises:
+            LayoutError: another mesh, or placements that do not fit.
+            NotImplementedError: another `backward_dtype`.
+        """
+        if forward_dtype is not None and forward_dtype != self.dtype:
+            cast: Any = self.to(forward_dtype)
+            return cast.redistribute(device_mesh, placements, backward_dtype=backward_dtype)  # type: ignore[no-any-return]
+        if backward_dtype is not None and backward_dtype != self.dtype:
+            raise NotImplementedError(explain("redistribute", "backward_dtype", f"{self.dtype}", backward_dtype))
         layout = self._layout
         if device_mesh is not None and not isinstance(device_mesh, DeviceMesh):
             device_mesh, placements = None, device_mesh
@@ -142,8 +176,10 @@ class DTensor(Tensor):
         layout = self._layout
         places = ", ".join(map(str, layout.placements))
         with Off():
-            local = repr(plain(self))
-        return f"DTensor({local}, shape={layout.shape}, mesh={layout.mesh!r}, placements=[{places}])"
+            local = repr(plain(self.detach()))
+            node = self.grad_fn
+            history = f", grad_fn=<{node.name()}>" if node else ", requires_grad=True" if self.requires_grad else ""
+        return f"DTensor({local}, shape={layout.shape}, mesh={layout.mesh!r}, placements=[{places}]{history})"
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         from hyper_parallel.platform.torch.construct import encode_layout, rebuild

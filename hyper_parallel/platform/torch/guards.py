@@ -118,7 +118,7 @@ def _refuse_local_views() -> None:
             setattr(sys.modules[module], name, guarded)
     root.to_dlpack = exporter.to_dlpack = _refusing("to_dlpack", exporter.to_dlpack)
     Tensor.__new__ = _refusing("torch.Tensor", torch._C.TensorBase.__new__)  # type: ignore[method-assign]
-    Tensor.set_ = _refusing("set_", torch._C.TensorBase.set_)  # type: ignore[method-assign]
+    Tensor.set_ = _take_over(_refusing("set_", torch._C.TensorBase.set_))  # type: ignore[method-assign]
     for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
         kind.__call__ = _refusing("a TorchScript function", kind.__call__)  # type: ignore[method-assign]
 
@@ -131,6 +131,19 @@ def _refusing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         return original(*args, **kwargs)
 
     return call
+
+
+def _take_over(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`set_` between DTensors is what `data =` does (parametrizations use it); anything else would mean storages."""
+
+    @functools.wraps(original)
+    def set_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self, DTensor) and len(args) == 1 and isinstance(args[0], DTensor) and not kwargs:
+            self.data = args[0]
+            return self
+        return original(self, *args, **kwargs)
+
+    return set_
 
 
 def _backward(original: Callable[..., Any]) -> Callable[..., Any]:

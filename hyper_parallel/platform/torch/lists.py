@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from hyper_parallel.platform.torch import wire
 from hyper_parallel.platform.torch.dtensor import DTensor, Off, redistribute
 
 Tensor = torch.Tensor
@@ -33,6 +34,8 @@ def handler_for(name: str) -> Callable[..., Any] | None:
         return _one_by_one(name.removeprefix("_foreach_"))
     if name.startswith("_fused_") and name.endswith("_"):
         return _fused
+    if name == "_amp_foreach_non_finite_check_and_unscale_":
+        return _unscale
     return None
 
 
@@ -81,3 +84,14 @@ def _fused(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         with Off(), torch.no_grad():
             given.copy_(back)
     return result
+
+
+def _unscale(func: Any, types: Any, args: Any, kwargs: Any) -> None:
+    """`GradScaler` unscales parts where they are; all ranks learn whether any of them holds a number not finite."""
+    grads, found, scale = args
+    meshes = dict.fromkeys(grad._layout.mesh for grad in grads if isinstance(grad, DTensor))
+    with Off():
+        func(grads, found, scale)
+        for mesh in meshes:
+            for axis in range(mesh.ndim):
+                found.copy_(wire.all_reduce(found, mesh, axis, "max"))

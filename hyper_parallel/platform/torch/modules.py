@@ -12,12 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 # ============================================================================
-"""Distributing modules: parameters become DTensors, styles say how inputs and outputs are placed."""
+"""Distributing modules: parameters become DTensors; functions of local parts become functions of DTensors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -25,9 +26,11 @@ from torch import nn
 
 from hyper_parallel.errors import LayoutError, explain
 from hyper_parallel.mesh import DeviceMesh
-from hyper_parallel.placements import Placement, R, Shard
+from hyper_parallel.placements import Placement, R
+from hyper_parallel.platform.naming import fits
 from hyper_parallel.platform.torch.construct import distribute_tensor, pick_mesh
 from hyper_parallel.platform.torch.dtensor import DTensor
+from hyper_parallel.platform.torch.styles import ParallelStyle, shard_parameter
 
 Tensor = torch.Tensor
 PartitionFn = Callable[[str, nn.Module, DeviceMesh], None]
@@ -40,21 +43,22 @@ def distribute_module(
     input_fn: Callable[[nn.Module, Any, DeviceMesh], Any] | None = None,
     output_fn: Callable[[nn.Module, Any, DeviceMesh], Any] | None = None,
 ) -> nn.Module:
-    """Make every parameter and buffer of a module a DTensor, in place.
+    """Make every parameter and buffer of a module a DTensor, in place. One parameter in several places stays one.
 
     Args:
         module: the module; it is returned too.
         device_mesh: the mesh (default: that of the enclosing `with mesh:`).
         partition_fn: called with (name, submodule, mesh) for every submodule, to distribute parameters as it likes;
-            what it leaves plain is replicated.
+            what it leaves plain is replicated afterwards.
         input_fn: called with (module, inputs, mesh) before forward; what it returns replaces the inputs.
         output_fn: called with (module, outputs, mesh) after forward; what it returns replaces the outputs.
     """
     mesh = pick_mesh(device_mesh, "distribute_module")
-    for name, part in list(module.named_modules()):
-        if partition_fn is not None:
-            partition_fn(name, part, mesh)
-        _replicate_rest(part, mesh)
+    with _ties_kept(module, "distribute_module"):
+        for name, part in list(module.named_modules()):
+            if partition_fn is not None:
+                partition_fn(name, part, mesh)
+    _replicate_rest(module, mesh)
     if input_fn is not None:
         module.register_forward_pre_hook(lambda mod, inputs: input_fn(mod, inputs, mesh))
     if output_fn is not None:
@@ -64,230 +68,89 @@ def distribute_module(
 
 def _replicate_rest(module: nn.Module, mesh: DeviceMesh) -> None:
     places = [R] * mesh.ndim
-    for name, parameter in list(module.named_parameters(recurse=False)):
-        if not isinstance(parameter, DTensor):
-            shard_parameter(module, name, mesh, places)
-    for name, buffer in list(module.named_buffers(recurse=False)):
-        if not isinstance(buffer, DTensor):
-            module._buffers[name] = distribute_tensor(buffer, mesh, places)
+    done: dict[Any, Any] = {}
+    for part in module.modules():
+        for name, parameter in list(part._parameters.items()):
+            if parameter is not None and not isinstance(parameter, DTensor):
+                if parameter in done:
+                    part.register_parameter(name, done[parameter])
+                else:
+                    done[parameter] = shard_parameter(part, name, mesh, places)
+        for name, buffer in list(part._buffers.items()):
+            if buffer is not None and not isinstance(buffer, DTensor):
+                if buffer not in done:
+                    done[buffer] = distribute_tensor(buffer, mesh, places)
+                part._buffers[name] = done[buffer]
 
 
-def shard_parameter(module: nn.Module, name: str, mesh: DeviceMesh, placements: Sequence[Placement]) -> None:
-    """Replace one parameter by a distributed one (same `requires_grad`)."""
-    old = getattr(module, name)
-    data = distribute_tensor(old.detach(), mesh, placements)
-    module.register_parameter(name, nn.Parameter(data, requires_grad=old.requires_grad))
+@contextmanager
+def _ties_kept(module: nn.Module, told: str) -> Iterator[None]:
+    """A parameter that stands in several places (tied weights) and is replaced in one is replaced in all.
 
-
-class ParallelStyle:
-    """How one submodule is parallelized over a 1-D mesh."""
-
-    src_data_rank: int | None = 0
-
-    def apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """Distribute a module in place."""
-        raise NotImplementedError
-
-
-def _place(value: Any, mesh: DeviceMesh, given: Placement | None, wanted: Placement) -> Any:
-    """A plain tensor is taken to be placed as `given`; then moved to `wanted`.
-
-    A plain shard may be one of uneven parts, so its global size is asked of the other ranks.
+    Raises:
+        LayoutError: it has become several tensors under different layouts.
     """
-    if not isinstance(value, Tensor):
-        return value
-    if not isinstance(value, DTensor):
-        place = given if given is not None else wanted
-        value = DTensor.from_local(value, mesh, [place], run_check=isinstance(place, Shard))
-    return value.redistribute(mesh, [wanted])
-
-
-class _LinearStyle(ParallelStyle):
-    """Common part of the linear styles."""
-
-    input_layout: Placement
-    wanted_input: Placement
-    output_layout: Placement
-    use_local_output: bool
-
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """Distribute the parameters."""
-        raise NotImplementedError
-
-    def apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """Distribute parameters and hook the places of input and output."""
-        self.weights(module, mesh)
-        module.register_forward_pre_hook(
-            lambda mod, inputs: (_place(inputs[0], mesh, self.input_layout, self.wanted_input), *inputs[1:])
-        )
-
-        def after(mod: nn.Module, inputs: Any, outputs: Any) -> Any:
-            placed = _place(outputs, mesh, None, self.output_layout)
-            return placed.to_local() if self.use_local_output else placed
-
-        module.register_forward_hook(after)
-        return module
-
-
-class ColwiseParallel(_LinearStyle):
-    """Linear: output features are cut; Embedding: the embedding dim. Input replicated, output cut in the last dim."""
-
-    def __init__(
-        self,
-        *,
-        input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None,
-        use_local_output: bool = True,
-    ) -> None:
-        self.input_layout = input_layouts or R
-        self.wanted_input = R
-        self.output_layout = output_layouts or Shard(-1)
-        self.use_local_output = use_local_output
-
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """See the base class."""
-        if isinstance(module, nn.Linear):
-            for name, _ in list(module.named_parameters(recurse=False)):
-                shard_parameter(module, name, mesh, [Shard(0)])
-        elif isinstance(module, nn.Embedding):
-            shard_parameter(module, "weight", mesh, [Shard(1)])
-        else:
-            raise NotImplementedError(
-                explain("ColwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
-            )
-
-
-class RowwiseParallel(_LinearStyle):
-    """Linear: input features are cut. Embedding: the vocabulary is cut. The output is reduced to `output_layouts`."""
-
-    def __init__(
-        self,
-        *,
-        input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None,
-        use_local_output: bool = True,
-    ) -> None:
-        self.input_layout = input_layouts or Shard(-1)
-        self.wanted_input = Shard(-1)
-        self.output_layout = output_layouts or R
-        self.use_local_output = use_local_output
-
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """See the base class."""
-        if isinstance(module, nn.Linear):
-            shard_parameter(module, "weight", mesh, [Shard(1)])
-            if module.bias is not None:
-                shard_parameter(module, "bias", mesh, [R])
-        elif isinstance(module, nn.Embedding):
-            self.wanted_input = R
-            shard_parameter(module, "weight", mesh, [Shard(0)])
-        else:
-            raise NotImplementedError(
-                explain("RowwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
-            )
-
-
-class SequenceParallel(ParallelStyle):
-    """Norms and dropout on a cut sequence dim: parameters replicated, input and output cut in `sequence_dim`."""
-
-    def __init__(self, *, sequence_dim: int = 1, use_local_output: bool = False) -> None:
-        self.placement = Shard(sequence_dim)
-        self.use_local_output = use_local_output
-
-    def apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """See the base class."""
-        for name, _ in list(module.named_parameters(recurse=False)):
-            shard_parameter(module, name, mesh, [R])
-        module.register_forward_pre_hook(
-            lambda mod, inputs: (_place(inputs[0], mesh, self.placement, self.placement), *inputs[1:])
-        )
-        if self.use_local_output:
-            module.register_forward_hook(
-                lambda mod, inputs, outputs: outputs.to_local() if isinstance(outputs, DTensor) else outputs
-            )
-        return module
-
-
-class _PrepareStyle(ParallelStyle):
-    def __init__(self, given: Any, wanted: Any, use_local_output: bool) -> None:
-        self.given = given if isinstance(given, tuple | list) else (given,)
-        self.wanted = wanted if isinstance(wanted, tuple | list) else (wanted,)
-        self.use_local_output = use_local_output
-        if len(self.given) != len(self.wanted):
-            raise LayoutError(explain(type(self).__name__, "desired layouts", f"{len(self.given)}", len(self.wanted)))
-
-    def _convert(self, values: Any, mesh: DeviceMesh, to_local: bool) -> Any:
-        many = values if isinstance(values, tuple) else (values,)
-        if len(many) != len(self.given):
-            raise LayoutError(explain(type(self).__name__, "the number of values", len(self.given), len(many)))
-        placed = [
-            _place(value, mesh, a, b) if b is not None else value
-            for value, a, b in zip(many, self.given, self.wanted, strict=True)
-        ]
-        if to_local:
-            placed = [p.to_local() if isinstance(p, DTensor) else p for p in placed]
-        return tuple(placed) if isinstance(values, tuple) else placed[0]
-
-
-class PrepareModuleInput(_PrepareStyle):
-    """Positional inputs of a module: plain ones count as `input_layouts`, all move to `desired_input_layouts`."""
-
-    def __init__(self, *, input_layouts: Any, desired_input_layouts: Any, use_local_output: bool = False) -> None:
-        super().__init__(input_layouts, desired_input_layouts, use_local_output)
-
-    def apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """See the base class."""
-        module.register_forward_pre_hook(lambda mod, inputs: self._convert(inputs, mesh, self.use_local_output))
-        return module
-
-
-class PrepareModuleOutput(_PrepareStyle):
-    """Place a module's outputs: plain ones count as `output_layouts`, all are moved to `desired_output_layouts`."""
-
-    def __init__(self, *, output_layouts: Any, desired_output_layouts: Any, use_local_output: bool = True) -> None:
-        super().__init__(output_layouts, desired_output_layouts, use_local_output)
-
-    def apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """See the base class."""
-        module.register_forward_hook(lambda mod, inputs, out: self._convert(out, mesh, self.use_local_output))
-        return module
+    spots: dict[nn.Parameter, list[tuple[nn.Module, str]]] = {}
+    for part in module.modules():
+        for name, parameter in part._parameters.items():
+            if parameter is not None:
+                spots.setdefault(parameter, []).append((part, name))
+    yield
+    for old, places in spots.items():
+        left = [(part, name, part._parameters[name]) for part, name in places if name in part._parameters]
+        fresh: list[Any] = [new for _, _, new in left if new is not old and isinstance(new, DTensor)]
+        layouts = {new._layout for new in fresh}
+        if len(layouts) > 1:
+            names = [f"{type(part).__name__}.{name}" for part, name in places]
+            raise LayoutError(explain(told, f"layouts of a parameter shared by {names}", "equal", list(layouts)))
+        if fresh:
+            for part, name, _ in left:
+                part.register_parameter(name, fresh[0])
 
 
 def parallelize_module(
     module: nn.Module,
     device_mesh: DeviceMesh | None = None,
     parallelize_plan: ParallelStyle | dict[str, ParallelStyle] | None = None,
+    *,
+    src_data_rank: int | None = 0,
 ) -> nn.Module:
-    """Apply styles to submodules over a 1-D mesh, in place.
+    """Apply styles to submodules over a 1-D mesh, in place. One parameter in several places stays one.
 
     Args:
         module: the module; it is returned too.
         device_mesh: a 1-D mesh (take a sub-mesh of a larger one: `mesh["tp"]`).
-        parallelize_plan: a style for the module itself, or styles by fully qualified name or fnmatch pattern.
+        parallelize_plan: a style for the module itself, or styles by name; every part of a dotted name may be an
+            fnmatch pattern (`"layers.*.w1"`), and `""` is the module itself.
+        src_data_rank: the rank of the mesh whose parameters count; None: trust all ranks to hold the same.
 
     Raises:
-        LayoutError: the mesh has several axes.
+        LayoutError: the mesh has several axes, or one parameter would be cut in several ways.
+        TypeError: what the plan says is no style.
         ValueError: a pattern fits no submodule.
     """
     mesh = pick_mesh(device_mesh, "parallelize_module")
     if mesh.ndim != 1:
         raise LayoutError(explain("parallelize_module", "device_mesh", "1-D (a sub-mesh)", mesh))
-    if isinstance(parallelize_plan, ParallelStyle):
-        return parallelize_plan.apply(module, mesh)
-    for pattern, style in (parallelize_plan or {}).items():
-        found = [part for name, part in module.named_modules() if fnmatch(name, pattern)]
-        if not found:
-            raise ValueError(
-                explain("parallelize_module", "a pattern of the plan", "a submodule's name", repr(pattern))
-            )
-        for part in found:
-            style.apply(part, mesh)
+    plan = {"": parallelize_plan} if isinstance(parallelize_plan, ParallelStyle) else parallelize_plan or {}
+    with _ties_kept(module, "parallelize_module"):
+        for pattern, style in plan.items():
+            if not isinstance(style, ParallelStyle):
+                raise TypeError(explain("parallelize_module", f"the style of {pattern!r}", "a ParallelStyle", style))
+            found = [part for name, part in module.named_modules() if fits(name, pattern)]
+            if not found:
+                raise ValueError(
+                    explain("parallelize_module", "a pattern of the plan", "a submodule's name", repr(pattern))
+                )
+            style.src_data_rank = src_data_rank
+            for part in found:
+                style.apply(part, mesh)
     return module
 
 
 def local_map(
-    func: Callable[..., Any],
-    out_placements: Any,
+    func: Callable[..., Any] | None = None,
+    out_placements: Any = None,
     in_placements: Any = None,
     in_grad_placements: Any = None,
     device_mesh: DeviceMesh | None = None,
@@ -297,7 +160,7 @@ def local_map(
     """Turn a function of local tensors into one of DTensors.
 
     Args:
-        func: the function.
+        func: the function; without it the result is a decorator.
         out_placements: placements of its output, or a tuple of placements per output (None: a plain value).
         in_placements: a tuple with placements per positional argument (None: not a DTensor); None: as they come.
         in_grad_placements: likewise for the gradients that `func` produces. By default an input that is replicated on
@@ -309,6 +172,17 @@ def local_map(
         LayoutError: an input has other placements than `in_placements`, or counts differ.
     """
 
+    if func is None:
+        return lambda given: local_map(
+            given,
+            out_placements,
+            in_placements,
+            in_grad_placements,
+            device_mesh,
+            redistribute_inputs=redistribute_inputs,
+        )
+
+    @functools.wraps(func)
     def run(*args: Any, **kwargs: Any) -> Any:
         mesh = device_mesh or next((a._layout.mesh for a in args if isinstance(a, DTensor)), None)
         if mesh is None:

@@ -169,12 +169,14 @@ _ROUTES: dict[Any, Any] = {}
 def handler_for(func: Any, name: str) -> Callable[..., Any] | None:
     """The handler of a random operator, or None for any other."""
     name = name.removeprefix("functional.")
+    if getattr(func, "__module__", "") == "torch.nn.init":
+        return lambda f, t, args, kwargs: _general(f, args, kwargs)
     if name in _FILLING:
         return _fill
     if name in _LIKE:
         return _draw_like
     if name in _SCALING and func is getattr(F, name):
         return _scale
-    if name in _OTHER or getattr(func, "__module__", "") == "torch.nn.init":
+    if name in _OTHER:
         return lambda f, t, args, kwargs: _general(f, args, kwargs)
     return None

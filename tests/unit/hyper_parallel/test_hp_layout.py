@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyper_parallel import Layout, LayoutError, Partial, Replicate, Shard, StridedShard, init_device_mesh
-from hyper_parallel.layout import chunk_of, chunk_sizes
+from hyper_parallel.layout import chunk_of, chunk_sizes, shape_in_words, shapes_from_words
 
 
 def mesh(*shape, names=("dp", "tp", "pp"), rank=0):
@@ -44,6 +44,32 @@ def test_both_spellings_of_the_documented_example():
     assert layout.tensor_map == (1, 0)
     assert layout.alias_tensor_map == ("dp", "tp")
     assert Layout.from_aliases(mesh(2, 4), ("dp", "tp"), (8, 8)) is layout
+
+
+@given(size=st.integers(0, 11), across=st.integers(1, 4), places=st.sampled_from([(0, 0), (1, 0), (0, 1)]))
+def test_layout_of_parts_is_the_one_that_cut_them(size, across, places):
+    where = mesh(2, 3)
+    for placements in ([Shard(d) for d in places], [StridedShard(0, 3), Shard(0)], [Replicate(), Shard(1)]):
+        layout = Layout(where, placements, (size, across))
+        parts = [[n for _, n in layout.slices_at(spot)] for spot in itertools.product(range(2), range(3))]
+        assert Layout.from_parts(where, placements, parts) is layout
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_parts_of_no_tensor_are_refused_by_all_ranks_alike(rank):
+    for shapes, told in (
+        ([(2, 4), (1, 4), (2, 4)], r"rank 1 should be \(2, 4\) of global \(5, 4\), but got \(1, 4\)"),
+        ([(2, 4), (2, 3), (1, 4)], r"rank 1 should be \(2, 4\) of global \(5, 4\), but got \(2, 3\)"),
+        ([(2, 4), (2,), (1, 4)], r"rank 1 should be \(2, 4\) of global \(5, 4\), but got \(2,\)"),
+    ):
+        with pytest.raises(LayoutError, match=told):
+            Layout.from_parts(mesh(3, rank=rank), [Shard(0)], shapes)
+
+
+@pytest.mark.parametrize("ndim", [0, 1, 8, 9, 30])
+def test_shapes_survive_the_way_between_ranks(ndim):
+    shape = list(range(1, ndim + 1))
+    assert shapes_from_words([shape_in_words(shape), shape_in_words([])[: len(shape_in_words(shape))]]) == [shape, []]
 
 
 def test_aliases_can_stand_for_placements():
