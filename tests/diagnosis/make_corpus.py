@@ -23,12 +23,20 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.diagnosis import scenarios_build, scenarios_gate, scenarios_ops, scenarios_ranks, scenarios_tools
+from tests.diagnosis import (
+    scenarios_build,
+    scenarios_gate,
+    scenarios_ops,
+    scenarios_ranks,
+    scenarios_tools,
+    scenarios_ut,
+)
 from tests.diagnosis.scenario import Scenario, make_log
 
 CORPUS = Path(__file__).parent / "corpus"
 SCENARIOS: tuple[Scenario, ...] = (
     *scenarios_gate.SCENARIOS,
+    *scenarios_ut.SCENARIOS,
     *scenarios_tools.SCENARIOS,
     *scenarios_build.SCENARIOS,
     *scenarios_ranks.SCENARIOS,
