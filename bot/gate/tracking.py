@@ -142,7 +142,6 @@ def new_head(case: Case, ctx: Context) -> Step | None:
         build_floor=max(case.build_floor, case.build_number, _newest_build(ctx.facts)),
         retest_at=None,
         request_note=0,
-        held=(),
         lost_since=None,
         pending_key="",
         forced=False,

@@ -185,6 +185,48 @@ def test_a_push_forgets_what_belonged_to_the_old_head(glass: Any) -> None:
     assert (case.request_note, case.forced, case.build_number, case.build_floor) == (0, False, 0, 41)
 
 
+def test_what_was_found_on_the_old_head_is_not_reported_of_the_new_one(glass: Any, judged: Any) -> None:
+    glass.to_building()
+    glass.red(judged())
+    assert [found.rule for found in glass.case.unresolved] == ["W0611"]
+    glass.pr["head_sha"] = "b" * 40
+    glass.wake(60, build=glass.build("FAILURE"))
+    glass.wake(60, commands=(glass.command("stop"),))
+    assert (glass.case.outcome, glass.case.unresolved) == (Outcome.USER_INTERRUPT, ())
+    assert "W0611" not in "".join(action.body for action in glass.last.actions if action.kind == "upsert_sticky")
+
+
+def test_a_question_that_waits_for_a_log_is_answered_though_a_push_comes(glass: Any, judged: Any) -> None:
+    glass.to_building()
+    glass.wake(60, commands=(glass.command("diagnose"), glass.command("autofix")), build=glass.build("FAILURE"))
+    assert ([held.name for held in glass.case.held], glass.did()) == (["diagnose", "autofix"], [])
+    glass.pr["head_sha"] = "b" * 40
+    glass.red(judged())
+    assert (glass.case.held, glass.did()) == ((), ["post_command /check-pr", "reply", "reply"])
+    diagnosis, busy = (action.body for action in glass.last.actions if action.kind == "reply")
+    assert "W0611" in diagnosis
+    assert "正在" in busy, busy
+
+
+def test_requests_from_before_the_head_are_history_when_a_case_opens(glass: Any) -> None:
+    glass.request("check-pr")
+    glass.pr["head_at"] = glass.now + timedelta(hours=1)
+    glass.wake(7200)
+    assert glass.did() == ["post_command /check-pr"], "it is asked anew, not followed"
+    assert not glass.case.followed
+
+
+@pytest.mark.parametrize("labels", [(), ("pr-check-pass",)])
+def test_our_own_green_build_gets_its_label_only_beside_the_first(glass: Any, labels: tuple[str, ...]) -> None:
+    glass.policy = Policy(owner="self")
+    glass.labels("pr-check-pass")
+    glass.wake()
+    glass.wake(60, build=glass.build(None))
+    glass.labels(*labels)
+    glass.wake(900, build=glass.build("SUCCESS"))
+    assert ("add_label ci-pipeline-passed" in glass.did()) is bool(labels)
+
+
 def test_a_push_after_stop_starts_nothing(glass: Any) -> None:
     glass.to_building()
     glass.wake(5, commands=(glass.command("stop"),), build=glass.build(None))
