@@ -22,10 +22,12 @@ from op_analysis.document import FENCE, read, render
 from op_analysis.families import fitting
 from op_analysis.fitting import investigate
 from op_analysis.operators import Operator, Trial, UnknownOperator, operator, resolve, signatures_of
+from op_analysis.primitives import function_of, heard, known_lines
 from op_analysis.proposal import propose
 from op_analysis.schemas import Domain, OutMap, Schema, place_of, predict
 from op_analysis.shapes import ShapeRule, output_shapes
 from op_analysis.shards import Adjustment, Laboratory, chunks, cut, describe
+from op_dev.tests_text import _source, system_cases, unit_tests
 
 X = torch.arange(15.0).reshape(5, 3)
 
@@ -228,3 +230,59 @@ def test_own_samples_take_the_place_of_opinfo(tmp_path):
 def test_a_random_operator_has_no_plan():
     with pytest.raises(ValueError, match="it draws random numbers"):
         propose(operator("bernoulli", calls=["full((50,), 0.5)", "full((7, 9), 0.5)"]))
+    with pytest.raises(ValueError, match="it draws random numbers"):
+        propose(operator("bernoulli", calls=["ones(5)", "full((7, 9), 0.5)"]))
+
+
+def test_what_passes_over_nan_takes_no_pending_sums():
+    found = investigate(Laboratory(operator("nanmean", calls=["randn(5, 3), 1", "randn(3, 5), 0", "randn(7, 5), 0"])))
+    assert said(found.schemas) == {("other", "dim", 0): ("drop",)}
+    assert all(schema.ref for schema in found.schemas)
+
+
+def test_lengths_that_differ_by_chance_are_made_alike():
+    trials = operator("nn.functional.prelu", calls=["randn(5, 10, 4), randn(10)"]).trials
+    assert [tuple(t.shape) for t in trials[1].tensors()] == [(4, 4, 4), (4,)]
+
+
+def test_a_class_that_exists_gives_the_cases_where_the_language_of_rules_has_no_words():
+    plan = propose(operator("permute_copy", calls=["randn(3, 5, 4), (2, 0, 1)", "randn(5, 3), (1, 0)"]))
+    assert (plan.kind, plan.family.name, plan.open) == ("family", "PermuteDistributedOp", ())
+    rows = [row for case in plan.cases for row in case["allowed"]]
+    assert {"in": ["S0"], "out": [["S1"]]} in rows
+    assert "test_permute_copy_layouts_and_shapes" in unit_tests(plan.data(), "")
+
+
+def test_a_class_with_open_shapes_has_tests_that_it_does_not_pass_yet():
+    plan = propose(operator("nn.functional.glu", calls=["randn(6, 5), 0", "randn(3, 6)", "randn(4, 3, 6), 2"]))
+    assert plan.shapes is None
+    assert "test_glu_layouts_and_shapes" in unit_tests(plan.data(), "")
+    assert "max_bytes=0" in system_cases(plan.data(), "")
+
+
+def test_cuts_that_fell_into_equal_parts_only_are_not_asked_about():
+    plan = propose(operator("nanmean", calls=["randn(4, 3), 0", "randn(4), 0", "randn(3, 4), -1"]))
+    assert plan.open == ()
+    assert "通信" in plan.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "source"),
+    [
+        (float("inf"), 'float("inf")'),
+        ([1, -float("inf")], '(1, -float("inf"))'),
+        ("inf", "'inf'"),
+        (["nan"], "('nan',)"),
+    ],
+)
+def test_scalars_are_written_as_python_reads_them(value, source):
+    assert _source(value) == source
+
+
+def test_the_primitive_of_an_operator_is_heard():
+    subject = operator("tril", calls=["randn(5, 3), 1", "randn(3, 5)", "randn(4, 4), -1"])
+    path, func = function_of("tril")
+    assert path == "mint.tril"
+    assert heard(subject, func) == {"TrilExt": "tril(input, diagonal)"}
+    assert known_lines()["TrilExt"] == "tril(input, diagonal)"
+    assert function_of("no_such_function") is None

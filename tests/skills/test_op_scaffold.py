@@ -27,6 +27,7 @@ from benchmarks.skills_new_op import OPS, scratch, strip
 ANALYSE = "skills/dist-op-analysis/scripts/analyse.py"
 NEW = "skills/dist-op-dev/scripts/new_op.py"
 CHECK = "skills/dist-op-dev/scripts/check_op.py"
+SCRIPTS = "skills/dist-op-dev/scripts"
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +104,73 @@ def test_a_name_that_is_registered_is_refused(run, tree, tmp_path):
     assert "should not be registered yet" in done.stderr
 
 
+@pytest.mark.timeout(600)
+def test_a_rule_may_live_outside_the_package(run, tree, tmp_path):
+    plan = planned(run, tree, tmp_path, "vander", *(f"--sample={text}" for text in ("randn(7), 3", "randn(6), 2")))
+    before = sorted(tree.rglob("*vander*"))
+    mine = tmp_path / "my_ops"
+    assert run(NEW, plan, "--root", tree, "--outside", mine).returncode in (0, 3)
+    assert sorted(path.name for path in mine.iterdir()) == [
+        "parallel_vander.py", "test_parallel_vander.py", "vander.yaml"
+    ]  # fmt: skip
+    assert sorted(tree.rglob("*vander*")) == before
+    proof = run(CHECK, plan, "--root", tree, "--outside", mine, "--quick")
+    assert re.findall(r"^\| (\w+) \| 通过", proof.stdout, re.MULTILINE) == ["UT", "bytes"], proof.stdout
+    assert proof.returncode == 0
+    assert "[2/2] vander: bytes" in proof.stderr
+
+
+DEAR = """
+from hyper_parallel.dispatch.axis_rules import AxisRule, AxisRuleOp
+from hyper_parallel.placements import Shard
+
+
+class DearDistributedOp(AxisRuleOp):
+    signature = "input, p, dim, maxnorm"
+
+    def output_shapes(self, call):
+        return (call.shape("input"),)
+
+    def axis_rules(self, call):
+        yield AxisRule((Shard(call["dim"]),), (Shard(call["dim"]),))
+
+    def make_impl(self, func, call, outs, rules):
+        mesh, sizes = call.layouts[0].mesh, (4, 4)
+
+        def local(x):
+            for _ in range(3):
+                self.platform.all_gather(x, mesh, 0, call["dim"], sizes)
+            return func(x, call["p"], call["dim"], call["maxnorm"])
+
+        return local
+"""
+
+
+def test_a_rule_that_sends_more_than_none_would_is_told(tmp_path, monkeypatch, run):
+    (tmp_path / "parallel_dear.py").write_text(DEAR, encoding="utf-8")
+    entry = "renorm: {distributed_op_class: DearDistributedOp, distributed_op_file: parallel_dear}\n"
+    (tmp_path / "dear.yaml").write_text(entry, encoding="utf-8")
+    monkeypatch.setenv("HYPER_PARALLEL_OPS_YAML_DIR", str(tmp_path))
+    monkeypatch.setenv("HYPER_PARALLEL_OPS_PYTHON_PATH", str(tmp_path))
+    done = run(f"{SCRIPTS}/op_dev/traffic.py", "renorm", "torch.renorm(x, 2, 0, 1.0)", "--shape", "8x3")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"x S\(0\) .*<- worse", done.stdout)
+    done = run(f"{SCRIPTS}/op_dev/traffic.py", "tril", "torch.tril(x)", "--shape", "8x3")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_kernel_that_ends_its_process_ends_one_analysis_only(run, tmp_path):
+    done = run(ANALYSE, "exp", "neg", "--sample", "os._exit(7)", "--out", tmp_path, "--no-ranks")
+    assert done.returncode == 1
+    assert done.stderr.count("ended the process (exit code 7)") == 2
+
+
 @pytest.mark.parametrize(
     ("script", "arguments", "code", "told"),
     [
         (ANALYSE, ["no_such_op", "--no-ranks"], 1, "should be a function of torch"),
         (ANALYSE, ["tril", "--root", "no/such/tree"], 2, "--root should hold hyper_parallel"),
+        (ANALYSE, ["fake_quantize_per_tensor_affine", "--no-ranks"], 1, "give calls by --sample"),
         (NEW, ["no-such-plan.md"], 1, "No such file"),
         (CHECK, ["README.md"], 1, "should hold a block"),
     ],

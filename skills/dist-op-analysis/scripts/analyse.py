@@ -24,12 +24,14 @@ Exit code: 0 all plans written · 1 some operator cannot be analysed · 2 wrong 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import sys
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+BAD = 3
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -47,32 +49,40 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     sys.path[:0] = [str(HERE), str(options.root.resolve())]
     import torch
-    from op_analysis.document import file_name, render
-    from op_analysis.on_ranks import measure, table
-    from op_analysis.operators import operator
-    from op_analysis.proposal import propose
 
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     bad = 0
     for name in options.ops:
-        started = time.monotonic()
-        try:
-            plan = propose(operator(name, options.entry, options.sample))
-        except ValueError as error:
-            print(f"{name}: {error}", file=sys.stderr)
-            bad += 1
-            continue
-        told = "" if options.no_ranks or not plan.operator.entry else table(measure(plan.operator.entry))
-        path = options.out / file_name(plan.operator.name)
-        path.write_text(render(plan, told), encoding="utf-8")
-        family = f" {plan.family.name}" if plan.family else ""
-        seconds = time.monotonic() - started
-        print(
-            f"{name}: {plan.kind}{family}, {len(plan.findings.schemas)} rules, {len(plan.open)} open, "
-            f"{seconds:.1f} s -> {path}"
-        )
+        # Apart, because a kernel of the operator may end its process when it is given what does not fit.
+        child = multiprocessing.get_context("fork").Process(target=_write, args=(name, options))
+        child.start()
+        child.join()
+        if child.exitcode not in (0, BAD):
+            print(f"{name}: its kernel ended the process (exit code {child.exitcode}) on some call", file=sys.stderr)
+        bad += child.exitcode != 0
     return 1 if bad else 0
+
+
+def _write(name: str, options: argparse.Namespace) -> None:
+    """The plan of one operator; leaves the process with `BAD` where there can be none."""
+    from op_analysis.document import file_name, render
+    from op_analysis.on_ranks import measure, table
+    from op_analysis.operators import operator
+    from op_analysis.proposal import propose
+
+    started = time.monotonic()
+    try:
+        plan = propose(operator(name, options.entry, options.sample))
+    except ValueError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(BAD)
+    told = "" if options.no_ranks or not plan.operator.entry else table(measure(plan.operator.entry))
+    path = options.out / file_name(plan.operator.name)
+    path.write_text(render(plan, told), encoding="utf-8")
+    family = f" {plan.family.name}" if plan.family else ""
+    rules, seconds = len(plan.findings.schemas), time.monotonic() - started
+    print(f"{name}: {plan.kind}{family}, {rules} rules, {len(plan.open)} open, {seconds:.1f} s -> {path}", flush=True)
 
 
 if __name__ == "__main__":

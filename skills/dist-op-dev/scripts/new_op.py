@@ -38,6 +38,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("plan", type=Path, help="a plan document of dist-op-analysis")
     parser.add_argument("--root", type=Path, default=HERE.parents[2], help="the repository (default: this one)")
     parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--outside", type=Path, help="a directory of your own for rule, YAML entry and unit tests")
     parser.add_argument("--stem", help="name of the files, where a family's file has the operator's name already")
     options = parser.parse_args(argv)
     if not (options.root / "hyper_parallel").is_dir():
@@ -47,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
 
     try:
         plan = read(options.plan)
-        files = files_of(plan, options.root, options.stem)
+        files = files_of(plan, options.root, options.stem, options.outside)
     except (OSError, ValueError) as error:
         print(f"new_op: {error}", file=sys.stderr)
         return 1
@@ -67,11 +68,13 @@ def main(argv: list[str] | None = None) -> int:
         print("new_op: the plan proposes no rule; the operator keeps its fallback")
     for point in plan["open"]:
         print(f"open: {point}")
+    for note in plan.get("notes", ()):
+        print(f"note: {note}")
     return OPEN if plan["open"] else 0
 
 
-def files_of(plan: dict[str, Any], root: Path, stem: str | None = None) -> dict[Path, str]:
-    """Path → content of every file that the plan asks for.
+def files_of(plan: dict[str, Any], root: Path, stem: str | None = None, outside: Path | None = None) -> dict[Path, str]:
+    """Path → content of every file that the plan asks for; none in the repository if they belong `outside`.
 
     Raises:
         ValueError: the name is registered in another file already.
@@ -86,7 +89,7 @@ def files_of(plan: dict[str, Any], root: Path, stem: str | None = None) -> dict[
         return {}
     plain = stem or name.replace(".", "_")
     yaml_dir = root / "hyper_parallel" / "ops" / "yaml"
-    entry_file = yaml_dir / f"{plain}.yaml"
+    entry_file = (outside or yaml_dir) / f"{plain}.yaml"
     for other in sorted(yaml_dir.glob("*.yaml")):
         if other != entry_file and name in (yaml.safe_load(other.read_text(encoding="utf-8")) or {}):
             raise ValueError(f"For {name}, the name should not be registered yet, but it is in {other.name}.")
@@ -99,9 +102,11 @@ def files_of(plan: dict[str, Any], root: Path, stem: str | None = None) -> dict[
     }
     files = {entry_file: yaml.safe_dump({name: entry}, sort_keys=False)}
     if proposal["kind"] == "axis_rules":
-        files[root / "hyper_parallel" / "ops" / f"parallel_{plain}.py"] = module(plan, licence)
-    files[root / "tests" / "unit" / "hyper_parallel" / f"test_parallel_{plain}.py"] = unit_tests(plan, licence)
-    files[root / "tests" / "hyper_parallel" / "cases" / f"case_{plain}.py"] = system_cases(plan, licence)
+        files[(outside or root / "hyper_parallel" / "ops") / f"parallel_{plain}.py"] = module(plan, licence)
+    tests = root / "tests"
+    files[(outside or tests / "unit" / "hyper_parallel") / f"test_parallel_{plain}.py"] = unit_tests(plan, licence)
+    if outside is None:
+        files[tests / "hyper_parallel" / "cases" / f"case_{plain}.py"] = system_cases(plan, licence)
     return files
 
 

@@ -22,12 +22,14 @@ from typing import Any
 
 import torch
 
+from op_analysis.families import Family
 from op_analysis.fitting import facts_of
 from op_analysis.operators import Trial
 from op_analysis.schemas import Schema
 from op_analysis.shards import Laboratory, leaves
 
 MAX_CASES = 5
+MAX_ROWS = 12
 MAX_DATA = 64
 MAX_NUMEL = 4096
 Case = dict[str, Any]
@@ -55,6 +57,24 @@ def representative(lab: Laboratory, schemas: Sequence[Schema]) -> list[Case]:
             if case is not None and case not in cases:
                 cases.append(case)
                 met |= speaks
+    return cases
+
+
+def accepted(lab: Laboratory, family: Family) -> list[Case]:
+    """Calls that a class that exists accepts, each with some of the cuts; new ones before those met already."""
+    cases: list[Case] = []
+    met: set[Any] = set()
+    by_number: dict[int, list[Any]] = {}
+    for number, words in sorted(family.free):
+        if "P" not in "".join(words):
+            by_number.setdefault(number, []).append(words)
+    for number in sorted(by_number, key=lambda n: _plainness(lab.operator.trials[n])):
+        rows = [(words, family.outs[number, words]) for words in by_number[number][:MAX_ROWS]]
+        case = None if set(rows) <= met or len(cases) >= MAX_CASES else _case(lab, number, ())
+        if case is not None:
+            allowed = [{"in": list(words), "out": [[word] for word in outs]} for words, outs in rows]
+            cases.append({**case, "allowed": allowed})
+            met |= set(rows)
     return cases
 
 

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 from collections.abc import Sequence
@@ -28,6 +27,8 @@ import yaml
 from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import init_device_mesh
 from hyper_parallel.placements import Partial, Placement, R, Shard
+from op_analysis.operators import Operator
+from op_analysis.primitives import function_of, heard, known_lines
 from op_analysis.proposal import Proposal, say
 from op_analysis.shards import Word
 
@@ -76,7 +77,8 @@ def render(plan: Proposal, measured: str = "") -> str:
         "## 4 现状实测",
         measured or "未在 rank 上实测。",
         "## 5 待确认",
-        "\n".join(f"- [待确认] {point}" for point in plan.open) or "- 无。",
+        "\n".join([*(f"- [待确认] {point}" for point in plan.open), *(f"- 说明：{note}" for note in plan.notes)])
+        or "- 无。",
         "## 6 数据",
         "由脚手架读取，改规则请改这里。",
         FENCE + "\n" + yaml.safe_dump(_plain(plan.data()), allow_unicode=True, sort_keys=False, width=110) + "```",
@@ -112,28 +114,24 @@ def _interface(plan: Proposal) -> str:
         rows.append([f"`{parameter}`", "张量" if parameter in tensors else "标量", shown, keyword])
     table = _table(["参数", "类型", "默认值", "仅关键字"], rows)
     samples = f"样例：OpInfo `{operator.entry}`。" if operator.entry else "样例：由使用者给出。"
-    return "\n\n".join([f"`{operator.path}`，注册名 `{operator.name}`。{samples}", table, _mindspore(operator.name)])
+    return "\n\n".join([f"`{operator.path}`，注册名 `{operator.name}`。{samples}", table, _mindspore(operator)])
 
 
-def _mindspore(name: str) -> str:
-    """The same operator in MindSpore: mint's signature and the primitives known under this name."""
-    file = Path(importlib.import_module("hyper_parallel").__file__ or "").parent / "ops/yaml/mindspore/primitives.yaml"
-    plain = name.rsplit(".", 1)[-1]
-    known = re.findall(rf"^(\w+): ({re.escape(plain)}\(.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    rows = [
-        [f"`{p}`", f"`{text}`", f"`{text.split('*, ')[1].rstrip(')')}`" if "*, " in text else "无"] for p, text in known
-    ]
-    lines = [_table(["原语", "参数", "kwonlyargs"], rows) if rows else "MindSpore 原语：映射表中没有同名算子。"]
-    if importlib.util.find_spec("mindspore") is not None:
-        from mindspore import mint
-
-        found = getattr(mint, plain, None) or getattr(mint.nn.functional, plain, None)
-        try:
-            told = f"`{plain}{inspect.signature(found)}`" if found is not None else "没有"
-        except (TypeError, ValueError):
-            told = f"`{plain}`(签名未公开)"
-        lines.insert(0, f"mint:{told}。")
-    return "\n\n".join(lines)
+def _mindspore(operator: Operator) -> str:
+    """The same operator in MindSpore: its function, and its primitives with the lines that translate them."""
+    found, known = function_of(operator.name), known_lines()
+    if found is None:
+        return "MindSpore:没有同名函数，或没有安装。"
+    try:
+        told = inspect.signature(found[1])
+    except (TypeError, ValueError):
+        told = "(签名未公开)"
+    rows = []
+    for primitive, words in heard(operator, found[1]).items():
+        state = "已有" if primitive in known else "请加入" if words else "参数与 torch 不同，请对照后手写"
+        rows.append([f"`{primitive}: {known.get(primitive, words) or '…'}`", state])
+    table = _table(["`primitives.yaml` 的行", "状态"], rows) if rows else "没有听到原语。"
+    return f"MindSpore:`{found[0]}{told}`。\n\n{table}"
 
 
 def _rules(plan: Proposal) -> str:

@@ -48,6 +48,7 @@ class Family:
 
     Attributes:
         free: (trial, placements) whose result was checked here, without communication.
+        outs: the placements of the outputs of those.
         refused: those it does not take.
         unproved: those whose local call wants to communicate, which only ranks can judge.
     """
@@ -56,6 +57,7 @@ class Family:
     name: str
     options: dict[str, Any] = field(hash=False, default_factory=dict)
     free: frozenset[Any] = frozenset()
+    outs: dict[Any, tuple[Word, ...]] = field(hash=False, default_factory=dict)
     unproved: frozenset[Any] = frozenset()
     refused: frozenset[Any] = frozenset()
 
@@ -110,7 +112,7 @@ def _judge(lab: Laboratory, family: Family) -> Family:
     op = instance(family, lab.operator.name)
     if not _speaks_of(op, lab.operator):
         raise Unfit("other parameters")
-    free: set[Any] = set()
+    free: dict[Any, tuple[Word, ...]] = {}
     unproved: set[Any] = set()
     refused: set[Any] = set()
     step = max(1, len(lab.operator.trials) // MAX_TRIALS)
@@ -118,9 +120,12 @@ def _judge(lab: Laboratory, family: Family) -> Family:
         for words in _combinations(lab.operator.trials[number]):
             verdict = _accepts(lab, op, number, words)
             if any(word != "R" for word in words):
-                {True: free, False: unproved, None: refused}[verdict].add((number, words))
-    sets = (frozenset(found) for found in (free, unproved, refused))
-    return Family(family.module, family.name, family.options, *sets)
+                if isinstance(verdict, tuple):
+                    free[number, words] = verdict
+                else:
+                    (refused if verdict else unproved).add((number, words))
+    sets = (frozenset(unproved), frozenset(refused))
+    return Family(family.module, family.name, family.options, frozenset(free), free, *sets)
 
 
 def _speaks_of(op: DistributedOp, operator: Operator) -> bool:
@@ -142,8 +147,8 @@ def _combinations(trial: Trial) -> list[tuple[Word, ...]]:
     return found
 
 
-def _accepts(lab: Laboratory, op: DistributedOp, number: int, words: tuple[Word, ...]) -> bool | None:
-    """True: accepted and right; False: accepted, to be proved on ranks; None: refused.
+def _accepts(lab: Laboratory, op: DistributedOp, number: int, words: tuple[Word, ...]) -> tuple[Word, ...] | str:
+    """The output placements if accepted and right; nothing if that is to be proved on ranks; or why it is refused.
 
     Raises:
         Unfit: accepted and wrong.
@@ -152,8 +157,8 @@ def _accepts(lab: Laboratory, op: DistributedOp, number: int, words: tuple[Word,
     for rank in range(2):
         try:
             runs.append(_one_rank(lab, op, lab.operator.trials[number], words, rank))
-        except LayoutError:
-            return None
+        except LayoutError as error:
+            return str(error)
         except Exception as error:
             raise Unfit(str(error)) from error
     outs, wants = runs[0][0], lab.want(number)
@@ -165,11 +170,11 @@ def _accepts(lab: Laboratory, op: DistributedOp, number: int, words: tuple[Word,
     told = [_word(out.placements[0]) for out in outs]
     parts = [run[1] for run in runs if run[1] is not None]
     if len(parts) < len(runs):
-        return False
+        return ""
     for index, want in enumerate(wants):
         if told[index] not in describe([part[index] for part in parts], want):
             raise Unfit(f"{words} → {told}")
-    return True
+    return tuple(told)
 
 
 def _additive(lab: Laboratory, number: int, words: Sequence[Word]) -> bool:

@@ -286,7 +286,8 @@ def _info(path: str, entry: str | None) -> Any:
         if entry is None and (wanted.rsplit(".", 1)[-1] == info.name or path.rsplit(".", 1)[-1] in _aliases(info)):
             return info
     raise UnknownOperator(
-        f"For analyse, OpInfo should hold samples of {wanted}, but got no entry; name one by --entry."
+        f"For analyse, OpInfo should hold samples of {wanted}, but got no entry: "
+        "give calls by --sample, or name the entry by --entry."
     )
 
 

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyper_parallel.dispatch.registry import Registry
-from op_analysis.cases import representative
+from op_analysis.cases import accepted, representative
 from op_analysis.families import Family, fitting
-from op_analysis.fitting import Findings, describe_trial, facts_of, investigate
+from op_analysis.fitting import Fact, Findings, describe_trial, facts_of, investigate
 from op_analysis.operators import Operator
 from op_analysis.schemas import Schema
 from op_analysis.shapes import ShapeRule, output_shapes
-from op_analysis.shards import Laboratory
+from op_analysis.shards import RANKS, Laboratory, chunks
 
 ELEMENTWISE = "parallel_elementwise"
 MAX_OPEN = 6
@@ -41,6 +41,7 @@ class Proposal:
         kind: `yaml` (element-wise, an entry is enough), `family` (a class that exists fits), `axis_rules` (a class of
             its own), `none` (nothing may be cut without communication: the fallback is what there is).
         open: what a person has to decide or confirm.
+        notes: what is worth knowing and needs nothing done.
     """
 
     operator: Operator
@@ -51,6 +52,7 @@ class Proposal:
     shapes: list[list[ShapeRule]] | None
     cases: list[dict[str, Any]]
     open: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def registered(self) -> str:
@@ -74,6 +76,7 @@ class Proposal:
             "shapes": [[rule.to_dict() for rule in rules] for rules in self.shapes] if self.shapes else None,
             "cases": self.cases,
             "open": list(self.open),
+            "notes": list(self.notes),
         }
 
 
@@ -97,12 +100,11 @@ def propose(operator: Operator) -> Proposal:
         kind = "yaml" if family.module == ELEMENTWISE else "family"
     else:
         kind = "axis_rules" if any(schema.ref for schema in findings.schemas) else "none"
-    # A class may take fewer pending inputs than it could: its tests speak of cuts only.
-    spoken = [schema for schema in findings.schemas if family is None or schema.ref]
-    cases = representative(lab, spoken)
+    cases = representative(lab, findings.schemas) if family is None else accepted(lab, family)
     open_points = _open(operator, findings, family, shapes, kind)
     others = tuple(other for other in families if other is not family)[:3]
-    return Proposal(operator, findings, kind, family, others, shapes, cases, open_points)
+    notes = _notes(operator, findings)
+    return Proposal(operator, findings, kind, family, others, shapes, cases, open_points, notes)
 
 
 def _best(lab: Laboratory, findings: Findings, families: Sequence[Family]) -> Family | None:
@@ -123,20 +125,38 @@ def _open(operator: Operator, findings: Findings, family: Family | None, shapes:
                 sign = "等于" if wanted else "不等于"
                 found.append(f"规则以 `{name}` {sign} `{value!r}` 为条件，由样例归纳得出，请确认：{say(schema)}")
         if shapes is None and kind == "axis_rules":
-            found.append("输出形状没有归纳出来：生成的类会拒绝一切布局(退回通用路径),请补写 `output_shapes`")
+            found.append("输出形状没有归纳出来：请在生成的类里补写 `output_shapes`,补写之前它拒绝一切布局，UT 不过")
     missed = [schema for schema in findings.schemas if not schema.ref] if family is not None else []
     if family is not None and missed and not any("P" in "".join(words) for _, words in family.free):
         found.append(f"`{family.name}` 不接受待归约输入，而实验表明可以：{say(missed[0])};若需要，请另写一类")
-    shown: dict[str, list[str]] = {}
-    for number, places in findings.unexplained:
-        shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(places))
-    for call, words in list(shown.items())[:MAX_OPEN]:
-        found.append(f"个别样例成立、但没有归入规则的布局：{call}:{' / '.join(words[:4])}")
-    refused = [words for _, words in findings.refused if sum(word != "R" for word in words) == 1]
-    if refused:
-        text = "、".join(dict.fromkeys(" ".join(words) for words in refused[:MAX_OPEN]))
-        found.append(f"这些切法需要通信(例：{text}):默认先重排布再计算，若字节数重要，请手写通信实现")
+    left = [fact for fact in findings.unexplained if _is_telling(operator, fact)]
+    if family is not None:
+        left = [fact for fact in left if fact in family.refused]
+    for call, words in _by_call(operator, left):
+        found.append(f"个别样例成立、但没有归入规则的布局：{call}:{words}")
     return tuple(found)
+
+
+def _is_telling(operator: Operator, fact: Fact) -> bool:
+    """Whether a cut was tried on uneven parts too: equal ones make an average of averages."""
+    tensors = operator.trials[fact[0]].tensors()
+    lengths = [t.shape[int(word[1:])] for t, word in zip(tensors, fact[1], strict=True) if word[0] == "S"]
+    return all(any(min(parts) and len(set(parts)) > 1 for parts in (chunks(n, r) for r in RANKS)) for n in lengths)
+
+
+def _by_call(operator: Operator, facts: Sequence[Fact]) -> list[tuple[str, str]]:
+    """A few calls in short, each with a few of its placements."""
+    shown: dict[str, list[str]] = {}
+    for number, places in facts:
+        shown.setdefault(describe_trial(operator.trials[number]), []).append(" ".join(places))
+    return [(call, " / ".join(list(dict.fromkeys(words))[:4])) for call, words in list(shown.items())[:MAX_OPEN]]
+
+
+def _notes(operator: Operator, findings: Findings) -> tuple[str, ...]:
+    refused = [fact for fact in findings.refused if sum(word != "R" for word in fact[1]) == 1]
+    text = ";".join(f"{call}:{words}" for call, words in _by_call(operator, refused)[:2])
+    told = f"有些切法需要通信(例：{text}):默认先重排布再计算，结果正确；只有字节数重要时才手写通信实现"
+    return (told,) if refused else ()
 
 
 def say(schema: Schema) -> str:

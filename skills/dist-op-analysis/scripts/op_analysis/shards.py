@@ -88,7 +88,9 @@ class Laboratory:
 
     def random(self) -> bool:
         """Whether the operator draws numbers: then no rule of placements can be found from its values."""
-        params = self.operator.trials[0].params
+        return any(self._differs(trial.params) for trial in self.operator.trials)
+
+    def _differs(self, params: dict[str, Any]) -> bool:
         one, other = (leaves(self._run(params, seed)) for seed in (1, 2))
         return not all(_equal(a, b) for a, b in zip(one, other, strict=True) if isinstance(a, torch.Tensor))
 
@@ -195,8 +197,9 @@ def cut(tensor: torch.Tensor, word: Word, ranks: int) -> list[torch.Tensor]:
     draw = torch.Generator().manual_seed(5)
     noise = torch.randn((ranks, *tensor.shape), generator=draw).to(tensor.dtype)
     if word in ("Psum", "Pavg"):
-        terms = noise - noise.mean(0, keepdim=True)
-        return list(terms + (tensor / ranks if word == "Psum" else tensor))
+        terms = noise - noise.mean(0, keepdim=True) + (tensor / ranks if word == "Psum" else tensor)
+        terms[1:] = torch.where(tensor.isnan(), noise[1:], terms[1:])  # one rank is enough to spoil a sum
+        return list(terms)
     owner = torch.randint(ranks, tensor.shape, generator=draw)
     away = noise.abs() * (-1 if word == "Pmax" else 1)
     return [torch.where(owner == rank, tensor, tensor + away[rank]) for rank in range(ranks)]

@@ -25,6 +25,8 @@ import torch
 
 from op_analysis.operators import MAX_TRIALS, MAX_WIDENED, Operator, Trial, names_dims
 
+MAX_SPOILED = 8
+
 
 def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
     """The samples, then such with other scalars: each decides which of two rules that agree on the samples is meant.
@@ -39,7 +41,10 @@ def widened(subject: Operator, trials: Sequence[Trial]) -> list[Trial]:
             break
         if _key(trial) not in unique and _runs(subject, trial):
             unique[_key(trial)] = trial
-    return list(unique.values())
+    # One of each kind of call: what holds for one flag only is a rule too, under a condition.
+    kinds = {_kind(trial): trial for trial in reversed(unique.values())}
+    spoiled = [made for trial in list(kinds.values())[-MAX_SPOILED:] if (made := _spoiled(trial)) is not None]
+    return [*unique.values(), *(trial for trial in spoiled if _runs(subject, trial))]
 
 
 def _turns(sources: Sequence[Iterable[Trial]]) -> Iterator[Trial]:
@@ -49,10 +54,8 @@ def _turns(sources: Sequence[Iterable[Trial]]) -> Iterator[Trial]:
 
 
 def _variations(trial: Trial) -> Iterator[Trial]:
-    """One more leading dim, then in turns another value of each scalar, and other lengths."""
-    grown = _grown(trial)
-    if grown is not None:
-        yield grown
+    """One more leading dim, all dims alike, then in turns another value of each scalar, and other lengths."""
+    yield from (made for made in (_grown(trial), _alike(trial)) if made is not None)
     others = [
         [Trial({**trial.params, name: other}) for other in _others(name, value, trial)]
         for name, value in trial.scalars().items()
@@ -70,6 +73,27 @@ def _narrowed(trial: Trial) -> Iterator[Trial]:
         for slot, dim in chosen:
             fresh[slot] = fresh[slot].narrow(dim, 0, fresh[slot].shape[dim] - 1)
         yield Trial(trial.with_tensors(fresh))
+
+
+def _alike(trial: Trial) -> Trial | None:
+    """A copy whose dims have one length as far as possible: what was told apart by lengths has to be so otherwise."""
+    tensors = trial.tensors()
+    lengths = {size for t in tensors for size in t.shape if size > 1}
+    if len(lengths) < 2:
+        return None
+    length = min(lengths - {2})
+    for dim in range(max(t.dim() for t in tensors)):
+        tensors = [t.narrow(dim, 0, length) if dim < t.dim() and t.shape[dim] > length else t for t in tensors]
+    return Trial(trial.with_tensors(tensors))
+
+
+def _spoiled(trial: Trial) -> Trial | None:
+    """A copy with a NaN in each tensor: an operator that passes over them is not linear."""
+    if not any(t.is_floating_point() for t in trial.tensors()):
+        return None
+    places = [(torch.arange(t.numel()) == t.numel() // 3).reshape(t.shape) for t in trial.tensors()]
+    pairs = zip(trial.tensors(), places, strict=True)
+    return Trial(trial.with_tensors([t.masked_fill(at, torch.nan) if t.is_floating_point() else t for t, at in pairs]))
 
 
 def _size(tensors: Sequence[torch.Tensor], place: tuple[int, int]) -> int:
@@ -109,6 +133,10 @@ def _others(name: str, value: Any, trial: Trial) -> list[Any]:
     if isinstance(value, str) and name == "reduction":
         return ["none", "sum", "mean"]
     return []
+
+
+def _kind(trial: Trial) -> str:
+    return repr([v if v is None or isinstance(v, bool | str) else "" for v in trial.scalars().values()])
 
 
 def _key(trial: Trial) -> str:
