@@ -16,7 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.build_server import Build, QueueItem, StageResult, TestCase
@@ -24,7 +25,7 @@ from bot.clock import Clock, SystemClock
 from bot.errors import GateBotError, NotFound, Refused, RetryLater, TellOperator
 from bot.jenkins import models
 from bot.jenkins.console import Progress, clean_line, head_sha_in, read_progress
-from bot.jenkins.transport import Transport
+from bot.jenkins.transport import Answer, Transport
 from bot.jenkins.urls import job_path, queue_id_of, tree_query
 
 NEWEST = 100  # the API lists no more in `builds`
@@ -44,6 +45,7 @@ class JenkinsSettings:
         token: API token of the login; kept out of ``repr``.
         timeout: Real seconds of silence before a request is given up.
         attempts: How often a read is tried.
+        dry_run: Show what would start or stop a build instead of sending it.
     """
 
     url: str
@@ -52,10 +54,19 @@ class JenkinsSettings:
     token: str = field(default="", repr=False)
     timeout: float = 30.0
     attempts: int = 4
+    dry_run: bool = False
 
 
-def make_client(settings: JenkinsSettings, *, clock: Clock | None = None) -> JenkinsClient:
-    """A client of the gate job; it opens its connections at the first request."""
+def make_client(
+    settings: JenkinsSettings, *, clock: Clock | None = None, show: Callable[[str], None] = print
+) -> JenkinsClient:
+    """A client of the gate job; it opens its connections at the first request.
+
+    Args:
+        settings: Where the job is, and as whom it is read.
+        clock: Waits between attempts; the machine's own by default.
+        show: Shows a write in dry-run mode.
+    """
     clock = clock or SystemClock()
     transport = Transport(
         settings.url,
@@ -65,15 +76,16 @@ def make_client(settings: JenkinsSettings, *, clock: Clock | None = None) -> Jen
         timeout=settings.timeout,
         attempts=settings.attempts,
     )
-    return JenkinsClient(transport, settings.job)
+    return JenkinsClient(transport, settings.job, show=show if settings.dry_run else None)
 
 
 class JenkinsClient:
     """Reads, starts and stops builds of one job. Errors are ``bot.errors`` types, sorted by remedy."""
 
-    def __init__(self, transport: Transport, job: str) -> None:
+    def __init__(self, transport: Transport, job: str, *, show: Callable[[str], None] | None = None) -> None:
         self._transport = transport
         self._job = job_path(job)
+        self._show = show
         self._heads: dict[int, str] = {}
 
     async def recent(self, *, limit: int = NEWEST) -> list[Build]:
@@ -99,14 +111,16 @@ class JenkinsClient:
         return await self._with_head(models.read_build(document))
 
     async def start(self, parameters: Mapping[str, str]) -> int:
-        """Start the job and return the queue id. An identical waiting start is shared: its id comes back.
+        """Start the job and return the queue id, 0 in a dry run. An identical waiting start is shared: its id comes.
 
         Raises:
             Refused: The job is disabled, wants no parameters, or the server turned the start down.
             RetryLater: With ``effect_unknown`` set, look for a build before starting again.
         """
         entry = "buildWithParameters" if parameters else "build"
-        answer = await self._transport.post(f"{self._job}/{entry}", {"delay": "0sec", **parameters})
+        answer = await self._post(f"{self._job}/{entry}", {"delay": "0sec", **parameters})
+        if answer is None:
+            return 0
         queue_id = queue_id_of(answer.headers.get("Location", ""))
         if answer.status in (201, 303) and queue_id:
             return queue_id
@@ -138,13 +152,13 @@ class JenkinsClient:
     async def cancel(self, queue_id: int) -> None:
         """Take a waiting start out of the queue; no error when it has left already."""
         try:
-            await self._transport.post(f"queue/cancelItem?id={_positive(queue_id)}")
+            await self._post(f"queue/cancelItem?id={_positive(queue_id)}")
         except NotFound:
             return
 
     async def stop(self, build_number: int) -> None:
         """Ask a build to end as ``ABORTED``; no error when it has ended already."""
-        await self._transport.post(f"{self._job}/{_positive(build_number)}/stop")
+        await self._post(f"{self._job}/{_positive(build_number)}/stop")
 
     async def console(self, build_number: int) -> AsyncIterator[bytes]:
         """Chunks of ``consoleText``: whole, notes stripped by the server. Read it once the build is not running."""
@@ -183,6 +197,14 @@ class JenkinsClient:
     async def close(self) -> None:
         """Close the connections."""
         await self._transport.close()
+
+    async def _post(self, path: str, form: Mapping[str, str] | None = None) -> Answer | None:
+        """The one way to change something on the server; ``None`` in a dry run, which only shows it."""
+        if self._show is None:
+            return await self._transport.post(path, form)
+        tail = f" {json.dumps(form, ensure_ascii=False)}" if form else ""
+        self._show(f"[dry-run] POST {self._transport.base_url}{path}{tail}")
+        return None
 
     async def _with_head(self, build: Build) -> Build:
         if build.head_sha or not build.pull_request:

@@ -75,7 +75,7 @@ def make_forge(
     )
 
 
-def make_builds(settings: Settings, *, clock: Clock) -> JenkinsClient:
+def make_builds(settings: Settings, *, clock: Clock, show: Callable[[str], None] = print) -> JenkinsClient:
     """The Jenkins client."""
     chosen = settings.jenkins
     return make_jenkins(
@@ -85,6 +85,8 @@ def make_builds(settings: Settings, *, clock: Clock) -> JenkinsClient:
             user=chosen.user.get_secret_value(),
             token=chosen.token.get_secret_value(),
             timeout=chosen.timeout_seconds,
+            dry_run=settings.dry_run,
         ),
         clock=clock,
+        show=show,
     )

@@ -98,7 +98,7 @@ async def order(
         settings,
         clock=clock,
         forge=make_forge(settings, clock=clock, show=show),
-        builds=make_builds(settings, clock=clock),
+        builds=make_builds(settings, clock=clock, show=show),
         timers=False,
     )
     try:

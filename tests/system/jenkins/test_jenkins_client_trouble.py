@@ -20,8 +20,10 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.config import Settings
 from bot.errors import NotFound, RetryLater, TellOperator
 from bot.jenkins import JenkinsClient
+from bot.runtime.clients import make_builds
 from bot.sandbox.clock import VirtualClock
 from bot.sandbox.faults import Fault, Trouble
 from bot.sandbox.jenkins import (
@@ -113,3 +115,25 @@ async def test_redirect_is_never_followed(jenkins: SandboxJenkins, client: Jenki
     with pytest.raises(TellOperator, match=r"jenkins\.url"):
         await client.recent()
     assert len(jenkins.requests) == 1
+
+
+async def test_a_dry_run_shows_what_would_change_the_server_and_sends_nothing(
+    jenkins: SandboxJenkins, clock: VirtualClock
+) -> None:
+    shown: list[str] = []
+    root = jenkins.url.rstrip("/")
+    settings = Settings.model_validate({"dry_run": True, "jenkins": {"url": jenkins.url, "job": JOB}})
+    client = make_builds(settings, clock=clock, show=shown.append)
+    try:
+        assert await client.start({"giteePullRequestIid": "64"}) == 0
+        await client.stop(3)
+        await client.cancel(5)
+        assert await client.recent() == []
+    finally:
+        await client.close()
+    assert {request.method for request in jenkins.requests} == {"GET"}
+    assert shown == [
+        f'[dry-run] POST {root}/job/{JOB}/buildWithParameters {{"delay": "0sec", "giteePullRequestIid": "64"}}',
+        f"[dry-run] POST {root}/job/{JOB}/3/stop",
+        f"[dry-run] POST {root}/queue/cancelItem?id=5",
+    ]
