@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.gate.finding import Finding
+from bot.repair.commit import subject_of
 from bot.repair.recipes.registry import RECIPES
 
 ROOT = Path(__file__).parents[2]
@@ -49,6 +51,9 @@ PR 类型: [新特性]
         (f"feat: {'x' * 120}\n\nwhy\n", "至多"),
         ("feat: rules\n\nwhy\n\nCo-authored-by: T <no-reply@example.com>\n", "署名"),
         ("# only a comment\n", "为空"),
+        ("Merge branch 'master' into feature/vander\n", ""),
+        ('Revert "feat: rules"\n\nThis reverts commit 1234567.\n', ""),
+        ("feat: rules\n\nwhy\n# --- >8 ---\n# what follows is the diff\n+Generated-by: a tool\n", ""),
     ],
 )
 def test_a_commit_message_is_judged(run, text, expected):
@@ -61,8 +66,12 @@ def test_a_commit_for_the_gate_names_stage_and_rule(run, tmp_path):
     path = tmp_path / "message"
     path.write_text("fix: name the exception\n\nA bare except hid the cause.\n", encoding="utf-8")
     assert "阶段与规则" in run(MESSAGE, "--gate", path).stdout
-    path.write_text("fix: name the exception (Check_Pylint W0702)\n\nA bare except hid the cause.\n", encoding="utf-8")
-    assert run(MESSAGE, "--gate", path).returncode == 0
+    path.write_text("fix: mend it for the UT\n\nA well-known thing hid the cause.\n", encoding="utf-8")
+    assert "阶段与规则" in run(MESSAGE, "--gate", path).stdout
+    found = (Finding("pylint", "m", rule="W0702"), Finding("codespell", "m", rule="typo"))
+    for title in ("fix: name the exception (Check_Pylint W0702)", subject_of(found), "fix: 误差 (UT test_mean)"):
+        path.write_text(f"{title}\n\nA bare except hid the cause.\n", encoding="utf-8")
+        assert run(MESSAGE, "--gate", path).returncode == 0, title
 
 
 def test_a_filled_description_passes_the_gates_checker(run, tmp_path):

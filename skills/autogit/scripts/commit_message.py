@@ -30,8 +30,13 @@ from pathlib import Path
 
 KINDS = ("feat", "fix", "docs", "test", "refactor", "perf", "build", "ci", "style", "chore", "revert")
 LONGEST = 100
-_STAGE = re.compile(r"\b(Check_\w+|Smoke_\w+|Compile_\w+|UT|ST)\b")
-_RULE = re.compile(r"\b([A-Z]{1,3}\d{3,4}|MD\d{3}|[a-z]+/[a-z_]+|[a-z]+(-[a-z]+)+)\b")
+_STAGE = r"\b(?:Check_\w+|Smoke_\w+|Compile_\w+|UT|ST)\b"
+_RULE = r"(?:[A-Z]{1,3}\d{3,4}|[a-z]+/[a-z_]+|[a-z]+(?:-[a-z]+)+)"
+_CAUSE = re.compile(
+    rf"{_STAGE}[:,\uff1a\uff0c\u3001]?[ \t]*{_RULE}|\({_STAGE}[:,]?[ \t]+[^\s()]|^fix\(gate\)!?: {_STAGE}"
+)
+_BY_GIT = re.compile(r"(Merge|Revert) \S")
+_SCISSORS = re.compile(r"^# -+ >8 -+$.*", re.DOTALL | re.MULTILINE)
 _ATTRIBUTION = re.compile(
     r"\U0001f916|^(made-with|generated-by|generated with)\b|^co-authored-by:.*no-?reply", re.I | re.M
 )
@@ -44,11 +49,13 @@ def problems(message: str, gate: bool = False) -> list[str]:
         message: As written to the editor; lines that start with `#` are git's own.
         gate: The commit mends a red gate, so stage and rule have to be named.
     """
-    lines = [line for line in message.splitlines() if not line.startswith("#")]
+    lines = [line for line in _SCISSORS.sub("", message).splitlines() if not line.startswith("#")]
     while lines and not lines[-1].strip():
         lines.pop()
     if not lines:
         return ["提交信息为空 / the message is empty"]
+    if _BY_GIT.match(lines[0]) and not gate:
+        return []
     found = []
     title, text = lines[0], "\n".join(lines)
     if not re.match(rf"({'|'.join(KINDS)})(\([\w.-]+\))?!?: \S", title):
@@ -65,7 +72,7 @@ def problems(message: str, gate: bool = False) -> list[str]:
         found.append("正文应说明为什么 / the body should say why")
     if _ATTRIBUTION.search(text):
         found.append("不写工具署名 / no attribution to tools")
-    if gate and not (_STAGE.search(text) and _RULE.search(text)):
+    if gate and not _CAUSE.search(text):
         found.append("修门禁的提交应写明阶段与规则,例如 (Check_Pylint W0702) / stage and rule should be named")
     return found
 
