@@ -95,18 +95,6 @@ def parse_comment(text: str, grammar: Grammar = DEFAULT_GRAMMAR) -> ParsedCommen
     return ParsedComment(tuple(commands), tuple(misses.values()), dropped)
 
 
-def added_commands(before: str, after: str, grammar: Grammar = DEFAULT_GRAMMAR) -> tuple[Command, ...]:
-    """Commands that an edit added: those of ``after`` without, one for one, those of ``before``."""
-    known = [(command.name, command.arguments) for command in parse_comment(before, grammar).commands]
-    added = []
-    for command in parse_comment(after, grammar).commands:
-        if (command.name, command.arguments) in known:
-            known.remove((command.name, command.arguments))
-        else:
-            added.append(command)
-    return tuple(added)
-
-
 def _command_lines(text: str) -> Iterator[str]:
     """Source lines that start with a slash and are ordinary text, without their leading blanks and slash."""
     source = re.sub(r"\r\n?", "\n", text).replace("\x00", "\ufffd")

@@ -129,7 +129,7 @@ async def _publish(
         else {}
     )
     used = sum(comment.head_sha == pull.head_sha for comment in written)
-    plan = plan_review(findings, files, existing, ReviewPolicy(cap=max(CAP - used, 0), source=source))
+    plan = plan_review(findings, files, existing, ReviewPolicy(cap=CAP - used, source=source))
     refused = await _create(plan, source, pull, outside)
     for comment in plan.resolve:
         key = _resolve_key(case_key, pull.head_sha, comment.discussion_id)

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.intake.commands import MAX_COMMANDS, Command, NearMiss, added_commands, parse_comment
+from bot.intake.commands import MAX_COMMANDS, Command, NearMiss, parse_comment
 from bot.intake.distance import edit_distance
 from bot.intake.grammar import FOREIGN_COMMANDS, OUR_COMMANDS, Grammar
 
@@ -164,12 +164,6 @@ def test_aliases_come_from_configuration() -> None:
 def test_a_bad_alias_is_named(aliases: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         Grammar.build(aliases)
-
-
-def test_only_commands_new_in_an_edit_count_as_added() -> None:
-    assert added_commands("/retest", "/retest\n/stop") == (Command("stop", "", "/stop"),)
-    assert added_commands("/retest\n/stop", "/stop\n/retest") == ()
-    assert added_commands("`/retest`", "/retest") == (Command("retest", "", "/retest"),)
 
 
 PIECES = st.sampled_from(

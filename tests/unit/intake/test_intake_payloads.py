@@ -125,6 +125,12 @@ def test_comments_that_are_not_for_us(path: tuple[str, str], value: object, reas
     assert event == Ignored(event="note", reason=reason)
 
 
+def test_letter_case_tells_neither_repositories_nor_logins_apart() -> None:
+    payload = load("note_on_pull_request")
+    assert read_event("", payload, repos=frozenset({"MindSpore/Hyper-Parallel"})).kind == "note"
+    assert read_event("", payload, own_logins=frozenset({"DEV-A"})) == Ignored(event="note", reason="own-note")
+
+
 def test_issue_notes_pushes_and_strangers_are_ignored() -> None:
     assert read_event("Note Hook", load("note_on_issue")) == Ignored(event="note", reason="not-a-pull-request")
     assert read_event("Push Hook", load("push")) == Ignored(event="push", reason="unknown-event")
@@ -175,7 +181,8 @@ def test_a_doubled_hook_has_the_same_effect_under_other_ids() -> None:
         payload["uuid"], payload["produce_random_id"] = "other", "other"
         second = keys(payload, "d-2")
         assert first.effect == second.effect
-        assert (first.delivery_id, first.body_uuid) != (second.delivery_id, second.body_uuid)
+        assert (first.delivery_id, second.delivery_id) == ("d-1", "d-2")
+        assert (first.body_uuid, second.body_uuid) == (load(name)["uuid"], "other")
 
 
 @pytest.mark.parametrize(
@@ -193,6 +200,13 @@ def test_two_updates_of_one_pull_request_are_two_effects(field: str, value: obje
     payload = load("merge_request_label")
     first = keys(payload)
     payload["object_attributes"][field] = value
+    assert keys(payload).effect != first.effect
+
+
+def test_labels_tell_two_updates_of_one_moment_apart() -> None:
+    payload = load("merge_request_label")
+    first = keys(payload)
+    payload["labels"] = [*payload["labels"], {"title": "ci-pipeline-passed"}]
     assert keys(payload).effect != first.effect
 
 

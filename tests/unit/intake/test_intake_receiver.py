@@ -178,6 +178,26 @@ async def test_a_signature_is_checked_before_type_and_syntax(webhook: Webhook) -
     assert await answer(response) == (401, "bad-signature")
 
 
+async def test_a_delivery_without_any_signature_is_refused(webhook: Webhook) -> None:
+    body = json.dumps(load("note_on_pull_request")).encode()
+    response = await webhook.client.post("/webhook", data=body, headers={"Content-Type": "application/json"})
+    assert await answer(response) == (401, "bad-signature")
+    assert webhook.inbox.stored() == []
+
+
+@pytest.mark.parametrize(("size", "expected"), [(20_000, (400, "bad-json")), (20_001, (413, "too-large"))])
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_the_limit_itself_is_still_read(
+    webhook: Webhook, size: int, expected: tuple[int, str], chunked: bool
+) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"x" * size
+
+    headers = {"X-GitCode-Token": "old", "Content-Type": "application/json"}
+    response = await webhook.client.post("/webhook", data=chunks() if chunked else b"x" * size, headers=headers)
+    assert await answer(response) == expected
+
+
 async def test_a_body_sent_in_chunks_is_cut_off_at_the_limit(webhook: Webhook) -> None:
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(30):

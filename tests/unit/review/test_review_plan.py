@@ -60,6 +60,11 @@ def test_lines_that_look_like_hunk_heads_inside_a_hunk_are_text() -> None:
     assert dict(read_hunks("@@ -1,0 +1,2 @@\n+@@ -9 +9 @@\n+--- x\n").added) == {1: "@@ -9 +9 @@", 2: "--- x"}
 
 
+def test_a_missing_line_end_is_no_line() -> None:
+    lines = read_hunks("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n")
+    assert (dict(lines.removed), dict(lines.added), dict(lines.shown)) == ({1: "a"}, {1: "b"}, {1: "b"})
+
+
 @settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_read_without_harm(text: str) -> None:
@@ -93,6 +98,18 @@ def test_a_moved_line_is_not_commented_twice() -> None:
     assert plan.create == ()
     assert [item.name for item in plan.keep] == [before.name]
     assert plan.resolve == ()
+
+
+def test_what_makes_two_findings_one() -> None:
+    """Rule, file and text of the line; where that is not known, the function and the words without their numbers."""
+    name = fingerprint(UNUSED, "import os")
+    assert fingerprint(replace(UNUSED, line=7, message="other words"), " import  os ") == name
+    for other in ({"rule": "W0404"}, {"tool": "flake8"}, {"file": "pkg/b.py"}):
+        assert fingerprint(replace(UNUSED, **other), "import os") != name
+    unknown = fingerprint(replace(UNUSED, message="line 12 is too long"), "")
+    assert fingerprint(replace(UNUSED, message="line 14 is too long"), "") == unknown
+    assert fingerprint(replace(UNUSED, message="line 14 is too short"), "") != unknown
+    assert fingerprint(replace(UNUSED, message="line 12 is too long", function="f"), "") != unknown
 
 
 def test_equal_findings_on_equal_lines_have_names_of_their_own() -> None:
@@ -147,7 +164,8 @@ def test_the_cap_leaves_the_gravest_on_lines_and_the_rest_in_the_summary() -> No
     assert len(plan.create) == 30
     assert plan.create[0].line == 40
     assert len(plan.summary_rest) == 10
-    assert plan_review(found, {"a.py": lines}, (), ReviewPolicy(cap=0)).create == ()
+    for none_left in (0, -1):
+        assert plan_review(found, {"a.py": lines}, (), ReviewPolicy(cap=none_left)).create == ()
 
 
 @settings(deadline=None)
