@@ -189,6 +189,19 @@ class DTensor(Tensor):
             parameter = bool(getattr(self, "_is_param", False))
             return rebuild, (local, encode_layout(self._layout), self.requires_grad, parameter)
 
+    def __create_write_items__(self, fqn: str, object: Any) -> list[Any]:
+        from hyper_parallel.platform.torch.checkpoint import write_items
+
+        return write_items(self, fqn)
+
+    def __create_chunk_list__(self) -> list[Any]:
+        from hyper_parallel.platform.torch.checkpoint import chunks
+
+        return chunks(self)
+
+    def __get_tensor_shard__(self, index: Any) -> Tensor:
+        return self.to_local()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> DTensor:
         from hyper_parallel.platform.torch.construct import deepcopy
 

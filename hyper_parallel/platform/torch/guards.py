@@ -22,6 +22,7 @@ through at the cost of one type check.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -47,6 +48,7 @@ def install() -> None:
         setattr(module, name, _from_data(getattr(module, name)))
     torch.autograd.backward = _backward(torch.autograd.backward)
     _refuse_local_views()
+    _refuse_copies_of_other_parts()
     _teach_masked()
     _wrap_functions()
     teach_module_hooks()
@@ -121,6 +123,29 @@ def _refuse_local_views() -> None:
     Tensor.set_ = _take_over(_refusing("set_", torch._C.TensorBase.set_))  # type: ignore[method-assign]
     for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod):
         kind.__call__ = _refusing("a TorchScript function", kind.__call__)  # type: ignore[method-assign]
+
+
+def _refuse_copies_of_other_parts() -> None:
+    """DistributedDataParallel makes all ranks' parameters equal, which the parts of a DTensor must not become.
+
+    Over a group that crosses the DTensors' mesh only here (data parallel beside tensor parallel) it is right.
+    """
+    kind: Any = torch.nn.parallel.DistributedDataParallel
+    original = kind.__init__
+
+    @functools.wraps(original)
+    def init(self: Any, module: Any, *args: Any, **kwargs: Any) -> None:
+        meshes = {p._layout.mesh for p in module.parameters() if isinstance(p, DTensor)}
+        if meshes:
+            group = inspect.signature(original).bind(self, module, *args, **kwargs).arguments.get("process_group")
+            peers = set(torch.distributed.get_process_group_ranks(group))
+            for mesh in meshes:
+                if len(peers.intersection(mesh.ranks)) > 1:
+                    what = "a process group that meets the mesh of its DTensors in this rank only"
+                    raise ValueError(explain("DistributedDataParallel", "process_group", what, sorted(peers)))
+        original(self, module, *args, **kwargs)
+
+    kind.__init__ = init
 
 
 def _refusing(name: str, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -239,6 +239,14 @@ def check_parametrized_after_cutting(mesh: Any) -> None:
             _same_gradients(models[1], models[0])
 
 
+def check_data_parallel_wrapper_may_not_equal_the_parts(mesh: Any) -> None:
+    model = hp.distribute_module(nn.Linear(4, 4).double(), mesh, lambda name, module, where: _cut_weight(module, where))
+    refuses(lambda: nn.parallel.DistributedDataParallel(model), ValueError, saying="process_group")
+    alone = [torch.distributed.new_group([rank]) for rank in range(mesh.size())][mesh.get_rank()]
+    wrapped = nn.parallel.DistributedDataParallel(model, process_group=alone)
+    same(wrapped(cut(numbers(3, 4), mesh, R)), model(cut(numbers(3, 4), mesh, R)))
+
+
 def check_printing_tells_leaves_from_results(mesh: Any) -> None:
     x = cut(numbers(3), mesh, S0, grad=True)
     assert "requires_grad=True" in repr(x)

@@ -19,10 +19,12 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import tempfile
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.distributed import checkpoint
 
 import hyper_parallel as hp
 from tests.hyper_parallel.api.tools import cut, numbers, refuses, same
@@ -149,6 +151,42 @@ def check_nested_containers(mesh: Any) -> None:
     known = {x: "x", y: "y"}
     assert known[x] == "x"
     assert any(entry is x for entry in [y, x])
+
+
+def _shared_directory() -> str:
+    told = [tempfile.mkdtemp()]
+    torch.distributed.broadcast_object_list(told)
+    return str(told[0])
+
+
+def check_checkpoints_are_loaded_under_other_layouts(mesh: Any) -> None:
+    full = {
+        "odd": numbers(5, 3),
+        "short": numbers(1, 3),
+        "none": numbers(0, 3),
+        "one": numbers(),
+        "even": numbers(8, 4),
+    }
+    before = {"odd": S0, "short": S0, "none": S0, "one": R, "even": S1}
+    after = {"odd": S1, "short": R, "none": R, "one": R, "even": S0}
+    where = _shared_directory()
+    checkpoint.save({name: cut(value, mesh, before[name]) for name, value in full.items()}, checkpoint_id=where)
+    for places in (before, after, dict.fromkeys(full, R)):
+        got = {name: cut(torch.zeros_like(value), mesh, places[name]) for name, value in full.items()}
+        checkpoint.load(got, checkpoint_id=where)
+        for name, value in full.items():
+            assert got[name].placements == (places[name],)
+            same(got[name], value)
+    plain = {name: torch.zeros_like(value) for name, value in full.items()}
+    checkpoint.load(plain, checkpoint_id=where)
+    for name, value in full.items():
+        same(plain[name], value)
+    pending = {"x": cut(numbers(4), mesh, P)}
+    refuses(
+        lambda: checkpoint.save(pending, checkpoint_id=_shared_directory()),
+        checkpoint.CheckpointException,
+        saying="reduce_partial",
+    )
 
 
 def check_printing(mesh: Any) -> None:
