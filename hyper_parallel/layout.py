@@ -308,7 +308,8 @@ def normalize_placements(placements: Sequence[Placement], ndim: int, mesh_ndim: 
     result: list[Placement] = []
     for placement in placements:
         if not isinstance(placement, Placement):
-            raise LayoutError(explain("Layout", "a placement", "Shard, Replicate or Partial", repr(placement)))
+            actual = f"{placement!r} of {type(placement).__module__}"
+            raise LayoutError(explain("Layout", "a placement", "hyper_parallel's Shard, Replicate or Partial", actual))
         if isinstance(placement, Shard):
             if not -ndim <= placement.dim < ndim:
                 raise LayoutError(explain("Layout", "the sharded dim", f"in [{-ndim}, {ndim})", placement.dim))

@@ -73,10 +73,12 @@ class DeviceMesh:
         mesh.groups = [None] * len(shape)
         mesh._coordinate = _coordinate(order.index(rank), shape) if rank in order else None
         mesh._children = {}
+        mesh._parents = []
         return _MESHES.setdefault(key, mesh)
 
     _coordinate: tuple[int, ...] | None
     _children: dict[Any, DeviceMesh]
+    _parents: list[DeviceMesh]
 
     @property
     def ndim(self) -> int:
@@ -189,6 +191,9 @@ class DeviceMesh:
         wanted = (names,) if isinstance(names, str) else tuple(names)
         if wanted == self.mesh_dim_names:
             return self
+        flat = self._children.get(("flatten", *wanted))
+        if flat is not None:
+            return flat
         axes = [self.axis_index(name) for name in wanted]
         if wanted in self._children:
             known = self._children[wanted]
@@ -205,18 +210,68 @@ class DeviceMesh:
         child = DeviceMesh(self.device_type, [self.mesh_shape[a] for a in axes], wanted, ranks, self.rank)
         child.groups = [self.groups[a] for a in axes]
         self._children[wanted] = child
+        child._parents.append(self)
         return child
 
     def flatten(self, mesh_dim_name: str | None = None) -> DeviceMesh:
-        """A 1-D mesh of the same ranks in row-major order. Collective: every rank of the job has to call it."""
+        """A 1-D mesh of the same ranks in row-major order. Collective: every rank of the job has to call it.
+
+        From then on this mesh, and the one that it is a sub-mesh of, know it by its name: `mesh["dp_tp"]`.
+
+        Raises:
+            ValueError: the name is that of an axis.
+        """
         name = mesh_dim_name or "_".join(self.axis_name(a) for a in range(self.ndim))
         key = ("flatten", name)
+        if any(mesh.ndim > 1 and name in (mesh.mesh_dim_names or ()) for mesh in (self, *self._parents)):
+            raise ValueError(explain("flatten", "mesh_dim_name", "no axis of the mesh", repr(name)))
         if key not in self._children:
             child = DeviceMesh(self.device_type, (self.size(),), (name,), self.ranks, self.rank)
             if self.ndim and any(group is not None for group in self.groups):
                 child.create_groups()
-            self._children[key] = child
+            for mesh in (self, *self._parents):
+                mesh._children[key] = child
         return self._children[key]
+
+    _flatten = flatten
+    """PyTorch's name for it."""
+
+    @classmethod
+    def from_group(
+        cls,
+        group: Any,
+        device_type: str,
+        mesh: Any = None,
+        *,
+        mesh_dim_names: Sequence[str] | None = None,
+    ) -> DeviceMesh:
+        """A mesh over process groups that exist already: one group, or one per axis.
+
+        Args:
+            group: the own process group, or a list with the own group along every axis.
+            device_type: "cpu" or an accelerator's name.
+            mesh: the ranks as a nested list, array or tensor; needed for several axes.
+            mesh_dim_names: names of the axes.
+
+        Raises:
+            ValueError: the groups are not the rows of `mesh` through the own rank.
+        """
+        from hyper_parallel.platform import get_platform
+
+        groups = list(group) if isinstance(group, list | tuple) else [group]
+        platform = get_platform()
+        rows = [platform.ranks_of_group(one) for one in groups]
+        if mesh is None and len(groups) > 1:
+            raise ValueError(explain("from_group", "mesh", "given for several groups", None))
+        nested = rows[0] if mesh is None else mesh.tolist() if hasattr(mesh, "tolist") else mesh
+        shape, ranks = _measured(nested)
+        made = cls(device_type, shape, mesh_dim_names, ranks)
+        expected = [made.ranks_along(axis) for axis in range(made.ndim)]
+        if rows != expected:
+            raise ValueError(explain("from_group", "ranks of the groups", expected, rows))
+        if not getattr(platform, "keeps_own_groups", False):
+            made.groups = groups
+        return made
 
     def create_groups(self) -> None:
         """Get the process groups of all rows; the platform makes each once per job.
@@ -312,6 +367,15 @@ def _check_mesh(shape: tuple[int, ...], names: tuple[str, ...] | None, ranks: tu
         raise ValueError(explain("DeviceMesh", "mesh_dim_names", f"{len(shape)} unique names, none 'None'", names))
     if len(ranks) != count or len(set(ranks)) != count:
         raise ValueError(explain("DeviceMesh", "rank_list", f"{count} different ranks", ranks))
+
+
+def _measured(nested: Any) -> tuple[list[int], list[int]]:
+    """Shape and elements of a nested list."""
+    shape, flat = [], [nested]
+    while flat and isinstance(flat[0], list | tuple):
+        shape.append(len(flat[0]))
+        flat = [item for row in flat for item in row]
+    return shape, flat
 
 
 def _coordinate(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:

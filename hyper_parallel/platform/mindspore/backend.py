@@ -21,6 +21,7 @@ from typing import Any
 
 import mindspore as ms
 from mindspore import Tensor, mint
+from mindspore.communication import get_process_group_ranks
 
 from hyper_parallel.dispatch.call import replace_tensors
 from hyper_parallel.errors import explain
@@ -45,6 +46,10 @@ class MindSporePlatform(Kernels):
     def new_group(self, ranks: Sequence[int]) -> str | None:
         """Name of the group of these ranks; None for a rank outside it (only members have to make it)."""
         return runtime.group_of(ranks) if runtime.rank() in ranks else None
+
+    def ranks_of_group(self, group: str) -> tuple[int, ...]:
+        """Global ranks of a group, in its order."""
+        return tuple(get_process_group_ranks(group))
 
     # -- tensors
     as_elsewhere = staticmethod(lambda func, alone: func)  # gradients are computed, not recorded: nothing is cut short

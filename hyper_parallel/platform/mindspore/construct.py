@@ -45,6 +45,9 @@ def pick_mesh(mesh: DeviceMesh | None, op: str) -> DeviceMesh:
     mesh = mesh or get_current_mesh()
     if mesh is None:
         raise ValueError(explain(op, "device_mesh", "given or set by `with mesh:`", None))
+    if not isinstance(mesh, DeviceMesh):
+        actual = f"{type(mesh).__name__} of {type(mesh).__module__}"
+        raise TypeError(explain(op, "device_mesh", "a DeviceMesh of hyper_parallel", actual))
     return mesh
 
 

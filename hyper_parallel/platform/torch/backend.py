@@ -81,6 +81,10 @@ class TorchPlatform(Kernels, BatchKernels):
             self._groups[key] = job if whole else dist.new_group(list(key))
         return self._groups[key]
 
+    def ranks_of_group(self, group: Any) -> tuple[int, ...]:
+        """Global ranks of a process group, in its order."""
+        return tuple(dist.get_process_group_ranks(group))
+
     # -- tensors
     is_tensor = staticmethod(lambda value: isinstance(value, Tensor))
     is_dtensor = staticmethod(lambda value: isinstance(value, DTensor))

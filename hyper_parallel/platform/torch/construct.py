@@ -43,6 +43,9 @@ def pick_mesh(mesh: DeviceMesh | None, op: str) -> DeviceMesh:
     mesh = mesh or get_current_mesh()
     if mesh is None:
         raise ValueError(explain(op, "device_mesh", "given or set by `with mesh:`", None))
+    if not isinstance(mesh, DeviceMesh):
+        actual = f"{type(mesh).__name__} of {type(mesh).__module__}"
+        raise TypeError(explain(op, "device_mesh", "a DeviceMesh of hyper_parallel", actual))
     return mesh
 
 
@@ -103,6 +106,7 @@ def _layout_of_local(
     local: Tensor, mesh: DeviceMesh, placements: Sequence[Placement] | None, run_check: bool, shape: Any
 ) -> Layout:
     local_shape = tuple(local.shape)
+    mesh = pick_mesh(mesh, "from_local")
     given = tuple(placements) if placements is not None else (R,) * mesh.ndim
     places = resolve_placements(mesh, given, len(local_shape))
     if shape is None and run_check and any(isinstance(place, Shard) for place in places):
@@ -184,6 +188,8 @@ def distribute_tensor(
     from hyper_parallel.redistribute import redistribute_local
 
     mesh = pick_mesh(device_mesh, "distribute_tensor")
+    if not isinstance(tensor, Tensor):
+        raise TypeError(explain("distribute_tensor", "the tensor", "a torch.Tensor", type(tensor).__name__))
     if isinstance(tensor, DTensor):
         if tensor._layout.mesh is not mesh:
             raise LayoutError(explain("distribute_tensor", "device_mesh", tensor._layout.mesh, mesh))

@@ -21,6 +21,7 @@ import functools
 from typing import Any
 
 import torch
+import torch.distributed.tensor
 from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
@@ -242,9 +243,36 @@ def check_parametrized_after_cutting(mesh: Any) -> None:
 def check_data_parallel_wrapper_may_not_equal_the_parts(mesh: Any) -> None:
     model = hp.distribute_module(nn.Linear(4, 4).double(), mesh, lambda name, module, where: _cut_weight(module, where))
     refuses(lambda: nn.parallel.DistributedDataParallel(model), ValueError, saying="process_group")
-    alone = [torch.distributed.new_group([rank]) for rank in range(mesh.size())][mesh.get_rank()]
-    wrapped = nn.parallel.DistributedDataParallel(model, process_group=alone)
+    wrapped = nn.parallel.DistributedDataParallel(model, process_group=_group_of_one(mesh))
     same(wrapped(cut(numbers(3, 4), mesh, R)), model(cut(numbers(3, 4), mesh, R)))
+
+
+def check_meshes_of_groups_that_exist(mesh: Any) -> None:
+    line = hp.DeviceMesh.from_group(mesh.get_group(), "cpu", mesh_dim_names=("x",))
+    same(cut(numbers(5), line, S0).sum(), numbers(5).sum())
+    square = hp.DeviceMesh.from_group(
+        [mesh.get_group(), _group_of_one(mesh)], "cpu", torch.arange(mesh.size()).reshape(-1, 1)
+    )
+    same(cut(numbers(5, 3), square, S0, S1).sum(0), numbers(5, 3).sum(0))
+    refuses(lambda: hp.DeviceMesh.from_group([mesh.get_group()] * 2, "cpu"), ValueError, saying="mesh should be given")
+    refuses(lambda: hp.DeviceMesh.from_group(_group_of_one(mesh), "cpu", mesh.ranks), ValueError, saying="ranks of the")
+
+
+def _group_of_one(mesh: Any) -> Any:
+    return [torch.distributed.new_group([rank]) for rank in range(mesh.size())][mesh.get_rank()]
+
+
+def check_things_of_torch_are_named_in_the_refusal(mesh: Any) -> None:
+    theirs = torch.distributed.tensor.Shard(0)
+    refuses(lambda: cut(numbers(4), mesh, theirs), hp.LayoutError, saying="of torch.distributed")
+    other = torch.distributed.device_mesh.init_device_mesh("cpu", (mesh.size(),))
+    for call in (
+        lambda: hp.distribute_tensor(numbers(4), other, [S0]),
+        lambda: hp.DTensor.from_local(numbers(4), other, [S0]),
+        lambda: hp.zeros(4, device_mesh=other, placements=[S0]),
+    ):
+        refuses(call, TypeError, saying="DeviceMesh of torch.distributed")
+    refuses(lambda: hp.distribute_tensor([1, 2], mesh, [S0]), TypeError, saying="torch.Tensor")
 
 
 def check_printing_tells_leaves_from_results(mesh: Any) -> None:

@@ -121,7 +121,10 @@ def test_equal_layouts_are_one_object_and_hash_alike():
     [
         ([Shard(2), Replicate()], r"the sharded dim should be in \[-2, 2\), but got 2"),
         ([Replicate()], "2, one per mesh axis"),
-        ([Shard(0), "dp"], "a placement should be Shard, Replicate or Partial"),
+        (
+            [Shard(0), "dp"],
+            "a placement should be hyper_parallel's Shard, Replicate or Partial, but got 'dp' of builtins",
+        ),
         ([Shard(0), StridedShard(0, 3)], "split_factor of mesh axis 1"),
         ([StridedShard(0, 5), Shard(0)], "split_factor of mesh axis 0"),
     ],

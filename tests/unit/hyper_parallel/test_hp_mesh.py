@@ -63,6 +63,16 @@ def test_sub_mesh_of_named_axes_holds_the_own_row():
     assert m["pp", "dp", "tp"] is m
 
 
+def test_a_flattened_mesh_is_known_by_its_name():
+    whole = mesh((2, 2, 2), ("pp", "dp", "tp"), rank=6)
+    flat = whole["dp", "tp"]._flatten("dp_tp")
+    assert whole["dp_tp"] is flat
+    assert flat.ranks == (4, 5, 6, 7)
+    assert whole["dp", "tp"]["dp_tp"] is flat
+    with pytest.raises(ValueError, match="no axis of the mesh, but got 'pp'"):
+        whole["dp", "tp"].flatten("pp")
+
+
 def test_flatten_keeps_the_ranks():
     assert mesh((2, 2), ("dp", "tp"), rank=3).flatten("all").ranks == (0, 1, 2, 3)
 
