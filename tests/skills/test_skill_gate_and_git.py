@@ -109,7 +109,11 @@ def test_values_that_fit_nowhere_are_an_error(run, tmp_path, bad):
 def test_recipes_are_listed_and_filtered(run):
     assert run(RECIPE_LIST).stdout.count("\n") == len(RECIPES) + 2
     assert "subprocess-check" in run(RECIPE_LIST, "w1510").stdout
-    assert run(RECIPE_LIST, "no-such-rule").returncode == 1
+    done = run(RECIPE_LIST, "typo")
+    assert done.returncode == 1
+    assert "no recipe names typo" in done.stderr
+    assert "| Check_Codespell | codespell | * | codespell |" in done.stdout
+    assert "bare-except" not in done.stdout
 
 
 def test_every_stage_with_a_recipe_is_in_the_table():

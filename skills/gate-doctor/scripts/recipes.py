@@ -18,7 +18,7 @@
     python skills/gate-doctor/scripts/recipes.py
     python skills/gate-doctor/scripts/recipes.py W0702 shellcheck
 
-Exit code: 0 something listed · 1 nothing matches.
+Exit code: 0 something listed · 1 nothing names the word; those that take every rule (`*`) of their tool are shown.
 """
 
 from __future__ import annotations
@@ -42,16 +42,19 @@ def main(argv: list[str] | None = None) -> int:
         (recipe.check, ", ".join(sorted(recipe.tools)), ", ".join(sorted(recipe.rules)) or "*", recipe.name)
         for recipe in RECIPES
     ]
-    if options.word:
-        wanted = [word.lower() for word in options.word]
-        rows = [row for row in rows if any(word in cell.lower() for word in wanted for cell in row)]
-    if not rows:
-        print("no recipe: explain the finding and let a person decide", file=sys.stderr)
-        return 1
+    wanted = [word.lower() for word in options.word or [""]]
+    named = [row for row in rows if any(word in cell.lower() for word in wanted for cell in row)]
+    if not named:
+        print(
+            f"no recipe names {', '.join(options.word)}: these take every rule of their tool; if the finding is of "
+            "none of these tools, explain it and let a person decide",
+            file=sys.stderr,
+        )
+    rows = named or [row for row in rows if row[2] == "*"]
     print("| 阶段 | 工具 | 规则 | 配方 |\n|---|---|---|---|")
     for row in sorted(rows):
         print("| " + " | ".join(row) + " |")
-    return 0
+    return 0 if named else 1
 
 
 if __name__ == "__main__":
