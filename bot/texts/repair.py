@@ -220,6 +220,21 @@ PHRASES: Final[dict[str, str]] = {
     "the fix spans lines, or tabs make its columns uncertain": "修复跨越多行，或制表符使列号不确定",
     "columns in a line with non-ASCII text are uncertain": "含非 ASCII 文字的行列号不确定",
     "a backslash means something else inside backquotes": "反引号中的反斜杠含义不同",
+    "a declaration": "声明",
+    "a second title": "第二个一级标题",
+    "it is more than one plain declaration": "这不是单独一条简单的声明",
+    "a sourced file does not tell whether its caller ends at the first failure": (
+        "被 source 的文件看不出调用者是否会在首次失败时退出"
+    ),
+    "the script ends at the first failure, and the command's would now count": (
+        "脚本会在首次失败时退出，拆开后该命令的失败也会算在内"
+    ),
+    "the declaration is part of a longer command": "这条声明是更长命令的一部分",
+    "the value is made from the variable's outer value": "新值由同名变量的外层值得到",
+    "the status of the line is used": "后面用到了这一行的退出状态",
+    "the title stands in the front matter": "标题写在 front matter 中",
+    "the first heading has chapters of its own and may be no title": "第一个标题有自己的小节，可能不是文档标题",
+    "a heading cannot be put one level deeper": "有标题无法再降一级",
     "inside a function or a sourced file it may need return, not exit": (
         "在函数或被 source 的文件中可能应使用 return 而不是 exit"
     ),
