@@ -264,7 +264,7 @@ async def test_a_redirect_is_not_followed() -> None:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     port = runner.addresses[0][1]
     client = make_client(GitCodeSettings.model_validate({"base_url": f"http://127.0.0.1:{port}", "token": "t"}))
-    with pytest.raises(Exception, match=r"gitcode\.base_url"):
+    with pytest.raises(Exception, match=r"gitcode\.api_url"):
         await client.login()
     await client.close()
     await runner.cleanup()
