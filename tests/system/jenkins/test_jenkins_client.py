@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
 import aiohttp
 import pytest
@@ -86,6 +87,21 @@ async def test_list_holds_the_newest_hundred_and_a_rotated_log_stops_nobody(
     with pytest.raises(NotFound):
         await client.build(100)
     assert len(await client.recent(limit=500)) == 10
+    await client.recent(limit=0)
+    asked = [unquote(request.path) for request in jenkins.requests[-2:]]
+    assert [path[path.rindex("{") :] for path in asked] == ["{0,100}", "{0,1}"]
+
+
+async def test_logs_of_aborted_builds_are_not_searched_for_a_head(
+    jenkins: SandboxJenkins, client: JenkinsClient
+) -> None:
+    jenkins.add_past_build(JOB, pull_request=64, head_sha=SHA)
+    for _ in range(4):
+        jenkins.add_past_build(JOB, pull_request=64, head_sha=SHA, result="ABORTED")
+    assert [build.head_sha for build in await client.builds_of(64)] == ["", "", "", "", SHA]
+    assert [request.path for request in jenkins.requests if "consoleText" in request.path] == [
+        f"/job/{JOB}/1/consoleText"
+    ]
 
 
 async def test_bypass_build_is_short_green_and_empty(

@@ -16,12 +16,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from bot.config import Settings
-from bot.errors import NotFound, RetryLater, TellOperator
+from bot.errors import NotFound, Refused, RetryLater, TellOperator
 from bot.jenkins import JenkinsClient
 from bot.runtime.clients import make_builds
 from bot.sandbox.clock import VirtualClock
@@ -31,6 +35,7 @@ from bot.sandbox.jenkins import (
 )
 
 JOB = "Gate"
+TOKEN = "11d2f0c3a4"
 MakeClient = Callable[..., JenkinsClient]
 
 
@@ -115,6 +120,34 @@ async def test_redirect_is_never_followed(jenkins: SandboxJenkins, client: Jenki
     with pytest.raises(TellOperator, match=r"jenkins\.url"):
         await client.recent()
     assert len(jenkins.requests) == 1
+
+
+async def test_the_token_is_in_no_line_of_the_log(
+    jenkins: SandboxJenkins, client: JenkinsClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG"):
+        await client.recent()
+        with pytest.raises(NotFound):
+            await client.stop(3)
+    assert "jenkins GET" in caplog.text
+    for form in (TOKEN, b64encode(f"gate:{TOKEN}".encode()).decode()):
+        assert form not in caplog.text
+
+
+async def test_an_answer_without_end_is_not_held_in_memory(client_of: MakeClient) -> None:
+    async def without_end(request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        with suppress(ConnectionError):
+            for _ in range(80):
+                await answer.write(b" " * (1 << 20))
+        return answer
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", without_end)
+    async with TestServer(app) as server:
+        with pytest.raises(Refused, match="larger than"):
+            await client_of(str(server.make_url("/"))).recent()
 
 
 async def test_a_dry_run_shows_what_would_change_the_server_and_sends_nothing(
