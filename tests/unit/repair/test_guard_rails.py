@@ -21,11 +21,12 @@ import urllib.parse
 
 import pytest
 
-from bot.repair.guard import Caps, Change, judge
+from bot.repair.guard import Caps, Change, judge, refuse_early
 from bot.repair.guard_paths import is_forbidden, is_read_only
 from bot.repair.guard_proof import holds_for_read_only, proves, within
 from bot.repair.guard_scan import added_secrets, added_suppressions
 from bot.repair.recipes.base import Nature
+from bot.repair.workspace import Entry
 
 SECRET = "correct-horse-battery-staple"
 
@@ -72,6 +73,44 @@ def test_modes_links_and_submodules(modes: tuple[str, str]) -> None:
 
 def test_a_deleted_file() -> None:
     assert "guard-mode" in objections(Change("src/m.py", "100644", "000000", b"X = 1\n", None))
+
+
+@pytest.mark.parametrize("path", ["../m.py", "/etc/passwd", "src//m.py", "-m.py", "@m.py"])
+def test_a_path_that_leads_elsewhere_is_refused_though_the_pull_request_names_it(path: str) -> None:
+    assert objections(change(path, b"X = 1 \n", b"X = 1\n"), allowed=(path,)) == ["guard-path"]
+
+
+def test_what_turns_a_check_off_is_refused() -> None:
+    assert objections(change("src/m.py", b"import os\n", b"import os  # noqa\n")) == ["guard-suppression"]
+    assert objections(change("src/m.py", b"import os  # noqa\n", b"import os  # noqa\nX = 1\n")) == []
+
+
+def test_secrets_are_refused_known_ones_in_any_guise() -> None:
+    for text in (SECRET, SECRET[::-1], base64.b64encode(SECRET.encode()).decode()):
+        edit = change("src/m.py", b"X = 1\n", f"X = 1  # {text}\n".encode())
+        assert objections(edit, known_secrets=(SECRET,)) == ["guard-secret"]
+        assert objections(edit) == []
+    assert objections(change("src/m.py", b"X = 1\n", b"X = 1  # AKIAABCDEFGHIJKLMNOP\n")) == ["guard-secret"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "content", "said"),
+    [
+        (Entry("100644", "b"), b"X = 1\n", None),
+        (Entry("100755", "b"), b"X = 1\n", None),
+        (Entry("120000", "b"), b"X = 1\n", "not-a-plain-file"),
+        (Entry("160000", "b"), b"", "not-a-plain-file"),
+        (Entry("100644", "b"), None, "not-a-plain-file"),
+        (None, b"X = 1\n", "not-a-plain-file"),
+        (Entry("100644", "b"), b"X" * 1_048_576, None),
+        (Entry("100644", "b"), b"X" * 1_048_577, "too-large"),
+        (Entry("100644", "b"), b"X\0", "binary"),
+    ],
+    ids=["plain", "executable", "link", "submodule", "gone", "untracked", "at-the-limit", "beyond-it", "binary"],
+)
+def test_what_is_refused_before_any_work(entry: Entry | None, content: bytes | None, said: str | None) -> None:
+    refusal = refuse_early("src/m.py", {"src/m.py": entry} if entry else {}, content)
+    assert (refusal and refusal.text_id) == said
 
 
 def test_binary_content() -> None:

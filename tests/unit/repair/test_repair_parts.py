@@ -111,6 +111,13 @@ def test_reported_paths(reported: str, meant: str) -> None:
     assert match_path(reported, ("src/m.py", "a/n.py", "b/n.py")) == meant
 
 
+@pytest.mark.parametrize("path", ["../m.py", "/m.py", "a/../m.py", ".git/config"])
+def test_a_path_that_leads_elsewhere_is_not_located_though_the_pull_request_names_it(path: str) -> None:
+    refusal = locate(Finding(tool="tab", message="tab", file=path), (path,), {path: b"\t"}.get)
+    assert isinstance(refusal, Reason)
+    assert refusal.text_id == "outside-pr"
+
+
 def test_a_test_design_finding_is_located_by_its_name() -> None:
     files = {"tests/test_a.py": b"def test_x():\n    assert 1\n", "tests/test_b.py": b"def test_y():\n    assert 1\n"}
     finding = Finding(tool="dt_design", function="test_y", message="missing in the description of the test: Feature")
