@@ -31,6 +31,7 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID
 
 from bot.runtime import cases
 from bot.runtime.database import engine_url
+from bot.runtime.masking import secrets_of, without
 from bot.runtime.outside import Outside
 from bot.runtime.recovery import check_recovery, recover
 from bot.runtime.wakeup import wake_up
@@ -126,8 +127,9 @@ class Engine:
 
     async def _postpone(self, key: str, message: str) -> None:
         now = self._outside.stamp()
+        shown = without(secrets_of(self._outside.settings), message)
         await self._outside.database.run(
-            lambda c: cases.postpone(c, key, wake_at=now + _FAULT_SECONDS, message=message, now=now)
+            lambda c: cases.postpone(c, key, wake_at=now + _FAULT_SECONDS, message=shown, now=now)
         )
 
     async def ask(self, repo: str, number: int, generation: int) -> None:

@@ -24,7 +24,16 @@ import pytest
 from bot.demo.world import BOT, REPO
 from bot.errors import RetryLater
 from bot.forge import PullRequest
-from bot.gate.decision import AddLabel, AnyAction, PostCommand, RemoveLabel, Reply, UpsertSticky, WriteSticky
+from bot.gate.decision import (
+    AddLabel,
+    AnyAction,
+    LineComment,
+    PostCommand,
+    RemoveLabel,
+    Reply,
+    UpsertSticky,
+    WriteSticky,
+)
 from bot.gate.facts import ActionResult
 from bot.runtime import ledger, records, sticky
 from bot.runtime.act import bring_up_to_date, perform
@@ -252,6 +261,9 @@ async def test_no_secret_leaves_in_a_comment(play: Opener) -> None:
         await desk.say("summary", f"log says {secret} and more", "s1")
         await desk.say("summary", f"again: {secret}", "s2")
         assert p.said()[0].startswith("again: ***")
+        await desk.do(Reply(effect_key="r1", to_note=1, body=f"you said {secret}"))
+        await desk.do(LineComment(effect_key="c1", path="numeric/clamp.py", line=0, body=f"it holds {secret}"))
+        assert [said.partition("***")[0] for said in p.said()[1:]] == ["you said ", "it holds "]
 
 
 async def test_two_at_once_act_once(play: Opener) -> None:

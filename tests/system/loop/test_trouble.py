@@ -51,10 +51,12 @@ async def until_failures(p: Play, count: int) -> StoredCase:
 
 async def test_a_case_that_fails_again_and_again_is_parked_and_the_next_event_revives_it(play: Opener) -> None:
     async with play(runtime={"max_failures": 3}) as p:
-        p.forge.faults.add(Fault(trouble=Trouble.ANSWER, method="GET", path=r"/pulls/\d+$", times=0, status=500))
+        body = f'{{"error_message":"a proxy quotes token-{BOT}"}}'
+        fault = Fault(trouble=Trouble.ANSWER, method="GET", path=r"/pulls/\d+$", times=0, status=500, body=body)
+        p.forge.faults.add(fault)
         await p.open()
         parked = await until_failures(p, 3)
-        assert "500" in parked.last_error
+        assert "500 a proxy quotes ***" in parked.last_error
         assert parked.wake_at is not None
         database = p.stage.server.service.database
         assert await database.run(lambda c: inbox.waiting_rows(c, f"{REPO}#{p.number}")) == []
