@@ -36,16 +36,20 @@ _ABOUT_VALUES: tuple[type[Exception], ...] = (vars(torch.linalg)["LinAlgError"],
 
 
 class _Hang(Function):
-    """Zeros of another shape that hang on their source; what flows back is zeros as well, in every order."""
+    """Zeros of another shape that hang on their source; what flows back is zeros as well, in every order.
+
+    Nothing flows back where nothing comes: some operators have no gradient at all (a norm of order 0), on any rank.
+    """
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, like: Tensor) -> Tensor:
+        ctx.set_materialize_grads(False)
         ctx.shape = x.shape
         return like.detach().clone()
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return _hung(grad, grad.new_zeros(ctx.shape)), None
+        return None if grad is None else _hung(grad, grad.new_zeros(ctx.shape)), None
 
 
 def _hung(x: Tensor, like: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ from hyper_parallel.layout import Layout
 from hyper_parallel.mesh import DeviceMesh
 from hyper_parallel.placements import Partial, R
 from hyper_parallel.platform.torch import adjoint, wire
-from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor
+from hyper_parallel.platform.torch.dtensor import DTensor, Off, as_dtensor, redistribute
 from hyper_parallel.redistribute import slice_full
 
 Tensor = torch.Tensor
@@ -41,11 +41,11 @@ _FILLING = frozenset(
 _LIKE = frozenset({"rand_like", "randn_like", "randint_like"})
 _SCALING = frozenset({"dropout", "dropout1d", "dropout2d", "dropout3d"})
 # fmt: off
+_NESTED = frozenset({"alpha_dropout", "native_dropout", "torch.alpha_dropout", "torch.dropout"})
 _OTHER = frozenset(
     {
-        "bernoulli", "multinomial", "normal", "poisson", "binomial", "alpha_dropout",
-        "feature_alpha_dropout", "rrelu", "rrelu_", "gumbel_softmax", "native_dropout", "torch.dropout",
-        "torch.feature_dropout", "torch.alpha_dropout", "torch.feature_alpha_dropout", "torch.rrelu",
+        "bernoulli", "multinomial", "normal", "poisson", "binomial", "feature_alpha_dropout", "rrelu", "rrelu_",
+        "gumbel_softmax", "torch.feature_dropout", "torch.feature_alpha_dropout", "torch.rrelu",
         "scaled_dot_product_attention", "multi_head_attention_forward", "fractional_max_pool2d",
         "fractional_max_pool3d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d_with_indices",
         "pca_lowrank", "svd_lowrank",
@@ -87,14 +87,19 @@ def _platform() -> Any:
     return PLATFORM
 
 
-def whole_like(x: Tensor, layout: Layout) -> Tensor:
-    """Uninitialised memory of the global shape, its dims nested as in the part: numbers are drawn in memory's order.
+def nesting(x: Tensor, layout: Layout) -> list[int]:
+    """The dims of a tensor, outermost in memory first; numbers are drawn in that order (interception off).
 
     Where some rank's part is at most one thick, its strides do not tell; all ranks then take the usual nesting.
     """
     strides, last = x.stride(), layout.slices_at([count - 1 for count in layout.mesh.mesh_shape])
     thin = any(axes and length <= 1 for axes, (_, length) in zip(layout.dim_axes, last, strict=True))
-    order = sorted(range(len(strides)), key=lambda dim: 0 if thin else -strides[dim])
+    return sorted(range(len(strides)), key=lambda dim: 0 if thin else -strides[dim])
+
+
+def whole_like(x: Tensor, layout: Layout) -> Tensor:
+    """Uninitialised memory of the global shape, its dims nested as in the part."""
+    order = nesting(x, layout)
     full = torch.empty([layout.shape[dim] for dim in order], dtype=x.dtype, device=x.device)
     return full.permute([order.index(dim) for dim in range(len(order))])
 
@@ -142,6 +147,20 @@ def _scale(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return as_dtensor(x * noise, layout)
 
 
+def _as_nested(func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """Functions that draw in the order of their input's memory: its full copy is to be nested as the part is."""
+    x = args[0] if args else None
+    if isinstance(x, DTensor) and not (kwargs or {}).get("inplace") and len(args) < 4:
+        layout = x._layout
+        with Off():
+            order = nesting(x, layout)
+        if order != sorted(order):
+            full: Any = redistribute(x, Layout.replicated(layout.mesh, layout.shape))
+            back = [order.index(dim) for dim in range(len(order))]
+            args = (full.permute(order).contiguous().permute(back), *args[1:])
+    return _general(func, args, kwargs)
+
+
 def _general(func: Any, args: Any, kwargs: Any) -> Any:
     from hyper_parallel.platform.torch.intercept import Route, find_op, key_of
 
@@ -177,6 +196,8 @@ def handler_for(func: Any, name: str) -> Callable[..., Any] | None:
         return _draw_like
     if name in _SCALING and func is getattr(F, name):
         return _scale
+    if name in _NESTED:
+        return _as_nested
     if name in _OTHER:
         return lambda f, t, args, kwargs: _general(f, args, kwargs)
     return None

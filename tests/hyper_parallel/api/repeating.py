@@ -68,6 +68,9 @@ def check_numbers_are_drawn_in_the_order_of_memory(mesh: Any) -> None:
         x = cut(full, mesh, place)
         for use in (
             lambda v: functional.dropout(v.transpose(0, 1), 0.3),
+            lambda v: torch.dropout(v.transpose(0, 1), 0.3, True),
+            lambda v: functional.alpha_dropout(v.permute(1, 2, 0), 0.3, True),
+            lambda v: torch.native_dropout(v.transpose(0, 1), 0.3, True)[0],
             lambda v: torch.rand_like(v.permute(2, 0, 1)),
             lambda v: v.clone().mT.uniform_(),
         ):

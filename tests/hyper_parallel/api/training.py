@@ -114,6 +114,16 @@ def check_gradients_accumulate_and_are_zeroed(mesh: Any) -> None:
         same(x.grad, torch.zeros(5, 3, dtype=torch.float64))
 
 
+def check_operators_without_a_gradient_give_none_on_any_rank(mesh: Any) -> None:
+    for length in (1, 5):
+        for use in (lambda v: v.norm(p=0), lambda v: torch.linalg.vector_norm(v, 0, dim=1).sum()):
+            x = cut(numbers(length, 3), mesh, S0, grad=True)
+            use(x).backward()
+            assert x.grad is None
+            (use(x) + x.sum()).backward()
+            same(x.grad, torch.ones(length, 3, dtype=torch.float64))
+
+
 def check_checkpointing(mesh: Any) -> None:
     def block(a: Any, b: Any) -> Any:
         return torch.sin(a @ b).relu()
