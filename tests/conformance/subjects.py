@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import torch
@@ -65,10 +66,8 @@ class TorchSubject:
     name = "torch"
 
     def mesh(self, shape: tuple[int, ...]) -> Any:
-        """A CPU mesh over all ranks."""
-        from torch.distributed.device_mesh import init_device_mesh
-
-        return init_device_mesh("cpu", shape)
+        """A CPU mesh over all ranks; one per process, as each would bring its own groups, whose threads never sleep."""
+        return _torch_mesh(shape)
 
     def distribute(self, tensor: torch.Tensor, mesh: Any, words: Sequence[Word]) -> Any:
         """Cuts a tensor that every rank holds in full, without communication."""
@@ -130,6 +129,13 @@ class OursSubject:
         """The global tensor on every rank."""
         result: torch.Tensor = value.full_tensor()
         return result
+
+
+@cache
+def _torch_mesh(shape: tuple[int, ...]) -> Any:
+    from torch.distributed.device_mesh import init_device_mesh
+
+    return init_device_mesh("cpu", shape)
 
 
 SUBJECTS: dict[str, Subject] = {"torch": TorchSubject(), "ours": OursSubject()}
