@@ -286,3 +286,8 @@ def test_the_primitive_of_an_operator_is_heard():
     assert heard(subject, func) == {"TrilExt": "tril(input, diagonal)"}
     assert known_lines()["TrilExt"] == "tril(input, diagonal)"
     assert function_of("no_such_function") is None
+
+
+def test_a_class_that_is_alike_in_pending_inputs_only_does_not_fit():
+    plan = propose(operator("cartesian_prod", calls=["randn(5), randn(3)", "randn(4), randn(5), randn(3)"]))
+    assert (plan.kind, plan.family) == ("none", None)

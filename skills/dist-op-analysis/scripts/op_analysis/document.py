@@ -37,7 +37,7 @@ _KINDS = {
     "yaml": "① 仅 YAML:纯逐元素",
     "family": "② 已有的类就适用",
     "axis_rules": "③ 新类，继承 `AxisRuleOp`",
-    "none": "不写规则：没有无需通信的切法，保留通用路径(先复制再计算，结果总是正确)",
+    "none": "不写规则：没有归纳出切法，保留通用路径(先复制再计算，结果总是正确)",
 }
 
 
@@ -67,7 +67,8 @@ def render(plan: Proposal, measured: str = "") -> str:
         f"# {name} 分布式算子方案",
         f"结论：**{_KINDS[plan.kind]}**" + (f"(`{plan.family.name}`)" if plan.family else "") + "。"
         f"实验：{len(plan.operator.trials)} 个调用，逐一试过各种切法,"
-        f"{len(plan.findings.seen)} 种无需通信，其中 {len(plan.findings.explained)} 种已归入规则。",
+        f"{len(plan.findings.seen)} 种无需通信，其中 {len(plan.findings.explained)} 种已归入规则。"
+        + ("第 5 节列出的切法不必通信，值得手写一类。" if plan.kind == "none" and plan.open else ""),
         "## 1 接口分析",
         _interface(plan),
         "## 2 分布式 Layout 推导规则",

@@ -108,12 +108,18 @@ def propose(operator: Operator) -> Proposal:
 
 
 def _best(lab: Laboratory, findings: Findings, families: Sequence[Family]) -> Family | None:
-    """A class that proved all it accepts here and accepts as much as the rules found."""
+    """A class that proved all it accepts here, some cuts among it, and accepts as much as the rules found."""
     ours = {fact for schema in findings.schemas for fact in facts_of(lab, schema)}
     for family in families:
-        if not family.unproved and not any("P" not in "".join(fact[1]) for fact in family.refused & ours):
+        if family.unproved or not any(_is_cut(fact) for fact in family.free):
+            continue  # alike in pending inputs only is no kinship
+        if not any(_is_cut(fact) for fact in family.refused & ours):
             return family
     return None
+
+
+def _is_cut(fact: Fact) -> bool:
+    return "P" not in "".join(fact[1])
 
 
 def _open(operator: Operator, findings: Findings, family: Family | None, shapes: Any, kind: str) -> tuple[str, ...]:
