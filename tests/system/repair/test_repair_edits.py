@@ -24,6 +24,19 @@ from bot.repair.service import repair
 
 
 async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_path: Path, kit: Any) -> None:
+    # The docstring made of this name would hold a typo of its own.
+    forge = kit.make_forge(tmp_path, {}, {"src/mesh.py": b'"""Doc."""\n\n\ndef recieve_mesh():\n    return 1\n'})
+    finding = Finding(
+        tool="pylint", rule="C0116", file="src/mesh.py", line=4, message="Missing function or method docstring"
+    )
+    head = forge.tip("dev")
+    outcome = await repair(forge.task((finding,), ("src/mesh.py",)))
+    assert (outcome.status, outcome.fixed, outcome.patch) == ("refused", (), "")
+    assert [(one, reason.text_id) for one, reason in outcome.refused] == [(finding, "new-finding")]
+    assert forge.tip("dev") == head
+
+
+async def test_an_edit_that_takes_another_finding_with_it(tmp_path: Path, kit: Any) -> None:
     module = b'"""Doc."""\nimport subprocess\nimport sys   \n\nRUN = subprocess.run(["true"], check=False)\n'
     rcfile = b"[MAIN]\nmin-public-methods=0\n[FORMAT]\nmax-module-lines=1000\n"
     forge = kit.make_forge(tmp_path, {".jenkins/rules/pylint/pylintrc": rcfile}, {"src/mesh.py": module})
@@ -35,6 +48,7 @@ async def test_an_edit_that_trades_one_finding_for_another_is_taken_back(tmp_pat
     assert outcome.status == "pushed"
     assert set(outcome.fixed) | {finding for finding, _ in outcome.refused} == set(findings)
     assert findings[1] in outcome.fixed
+    assert forge.show("dev", "src/mesh.py") == module.replace(b"import sys   \n", b"")
 
 
 async def test_when_edits_do_not_hold_together_each_is_tried_alone(tmp_path: Path, kit: Any) -> None:
