@@ -17,7 +17,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -77,23 +77,35 @@ def _place(value: Any, mesh: DeviceMesh, given: Placement, wanted: Placement | N
     return value if wanted is None else value.redistribute(mesh, [wanted])
 
 
-class _LinearStyle(ParallelStyle):
-    """Common part of the linear styles."""
+class _WeightedStyle(ParallelStyle):
+    """Parameters cut in some dim, the first input brought to a place, the output to another."""
 
-    input_layout: Placement
-    wanted_input: Placement
-    output_layout: Placement
-    use_local_output: bool
+    usual_input: ClassVar[Placement]
+    usual_output: ClassVar[Placement]
+    wanted: ClassVar[dict[type[nn.Module], Placement]]
+    cuts: ClassVar[dict[type[nn.Module], dict[str, Placement]]]
 
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """Distribute the parameters."""
-        raise NotImplementedError
+    def __init__(
+        self,
+        *,
+        input_layouts: Placement | None = None,
+        output_layouts: Placement | None = None,
+        use_local_output: bool = True,
+    ) -> None:
+        self.input_layout = input_layouts or self.usual_input
+        self.output_layout = output_layouts or self.usual_output
+        self.use_local_output = use_local_output
 
     def _apply(self, module: nn.Module, mesh: DeviceMesh) -> nn.Module:
-        """Distribute parameters and hook the places of input and output."""
-        self.weights(module, mesh)
+        kind = next((kind for kind in self.cuts if isinstance(module, kind)), None)
+        if kind is None:
+            what = explain(type(self).__name__, "the module", "Linear or Embedding", type(module).__name__)
+            raise NotImplementedError(what)
+        for name, _ in list(module.named_parameters(recurse=False)):
+            shard_parameter(module, name, mesh, [self.cuts[kind].get(name, R)], self.src_data_rank)
+        wanted = self.wanted[kind]
         module.register_forward_pre_hook(
-            lambda mod, inputs: (_place(inputs[0], mesh, self.input_layout, self.wanted_input), *inputs[1:])
+            lambda mod, inputs: (_place(inputs[0], mesh, self.input_layout, wanted), *inputs[1:])
         )
 
         def after(mod: nn.Module, inputs: Any, outputs: Any) -> Any:
@@ -104,62 +116,26 @@ class _LinearStyle(ParallelStyle):
         return module
 
 
-class ColwiseParallel(_LinearStyle):
+class ColwiseParallel(_WeightedStyle):
     """Linear: output features are cut; Embedding: the embedding dim. Input replicated, output cut in the last dim."""
 
-    def __init__(
-        self,
-        *,
-        input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None,
-        use_local_output: bool = True,
-    ) -> None:
-        self.input_layout = input_layouts or R
-        self.wanted_input = R
-        self.output_layout = output_layouts or Shard(-1)
-        self.use_local_output = use_local_output
-
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """See the base class."""
-        if isinstance(module, nn.Linear):
-            for name, _ in list(module.named_parameters(recurse=False)):
-                shard_parameter(module, name, mesh, [Shard(0)], self.src_data_rank)
-        elif isinstance(module, nn.Embedding):
-            shard_parameter(module, "weight", mesh, [Shard(1)], self.src_data_rank)
-        else:
-            raise NotImplementedError(
-                explain("ColwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
-            )
+    usual_input, usual_output = R, Shard(-1)
+    wanted: ClassVar[dict[type[nn.Module], Placement]] = {nn.Linear: R, nn.Embedding: R}
+    cuts: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
+        nn.Linear: {"weight": Shard(0), "bias": Shard(0)},
+        nn.Embedding: {"weight": Shard(1)},
+    }
 
 
-class RowwiseParallel(_LinearStyle):
+class RowwiseParallel(_WeightedStyle):
     """Linear: input features are cut. Embedding: the vocabulary is cut. The output is reduced to `output_layouts`."""
 
-    def __init__(
-        self,
-        *,
-        input_layouts: Placement | None = None,
-        output_layouts: Placement | None = None,
-        use_local_output: bool = True,
-    ) -> None:
-        self.input_layout = input_layouts or Shard(-1)
-        self.wanted_input = Shard(-1)
-        self.output_layout = output_layouts or R
-        self.use_local_output = use_local_output
-
-    def weights(self, module: nn.Module, mesh: DeviceMesh) -> None:
-        """See the base class."""
-        if isinstance(module, nn.Linear):
-            shard_parameter(module, "weight", mesh, [Shard(1)], self.src_data_rank)
-            if module.bias is not None:
-                shard_parameter(module, "bias", mesh, [R], self.src_data_rank)
-        elif isinstance(module, nn.Embedding):
-            self.wanted_input = R
-            shard_parameter(module, "weight", mesh, [Shard(0)], self.src_data_rank)
-        else:
-            raise NotImplementedError(
-                explain("RowwiseParallel", "the module", "Linear or Embedding", type(module).__name__)
-            )
+    usual_input, usual_output = Shard(-1), R
+    wanted: ClassVar[dict[type[nn.Module], Placement]] = {nn.Linear: Shard(-1), nn.Embedding: R}
+    cuts: ClassVar[dict[type[nn.Module], dict[str, Placement]]] = {
+        nn.Linear: {"weight": Shard(1)},
+        nn.Embedding: {"weight": Shard(0)},
+    }
 
 
 class SequenceParallel(ParallelStyle):
