@@ -31,6 +31,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,14 +51,17 @@ class Registry:
         platform: handed to the rules.
         yaml_dirs: directories of YAML files beside the built-in one and that of `HYPER_PARALLEL_OPS_YAML_DIR`.
         python_paths: directories of modules beside `hyper_parallel.ops` and `HYPER_PARALLEL_OPS_PYTHON_PATH`.
+
+    Raises:
+        ValueError: one of these directories does not exist.
     """
 
     def __init__(
         self, platform: Any = None, yaml_dirs: tuple[str, ...] = (), python_paths: tuple[str, ...] = ()
     ) -> None:
         self._platform = platform
-        self._yaml_dirs = [_BUILT_IN, *map(Path, _env_paths(YAML_ENV)), *map(Path, yaml_dirs)]
-        self._python_paths = [*map(Path, _env_paths(PYTHON_ENV)), *map(Path, python_paths)]
+        self._yaml_dirs = [_BUILT_IN, *_env_paths(YAML_ENV), *_directories("yaml_dirs", yaml_dirs)]
+        self._python_paths = [*_env_paths(PYTHON_ENV), *_directories("python_paths", python_paths)]
         self._entries: dict[str, dict[str, Any]] | None = None
         self._ops: dict[str, DistributedOp] = {}
 
@@ -119,8 +123,16 @@ class Registry:
             ) from error
 
 
-def _env_paths(variable: str) -> list[str]:
-    return [part for part in os.environ.get(variable, "").split(os.pathsep) if part]
+def _env_paths(variable: str) -> list[Path]:
+    return _directories(variable, [part for part in os.environ.get(variable, "").split(os.pathsep) if part])
+
+
+def _directories(setting: str, names: Iterable[str]) -> list[Path]:
+    """Checked at once: rules that are silently not there would cost communication and tell nobody."""
+    for name in names:
+        if not Path(name).is_dir():
+            raise ValueError(f"For Registry, {setting} should name existing directories, but got {name!r}.")
+    return [Path(name) for name in names]
 
 
 def _merge(entries: dict[str, dict[str, Any]], file: Path) -> None:

@@ -167,7 +167,8 @@ def _why_wrong(case: OpCase, mesh: Any, fulls: list[torch.Tensor], places: Seque
     if case.out_placements is not None:
         first = next((leaf for leaf in leaves_of(got) if isinstance(leaf, hp.DTensor)), None)
         if first is None or tuple(first.placements) != case.out_placements:
-            return f"placements are {first and first.placements} instead of {case.out_placements}"
+            found = None if first is None else first.placements
+            return f"placements are {found} instead of {case.out_placements}"
     if case.compare_outputs:
         got, want_result = case.compare_outputs(_all_whole(got)), case.compare_outputs(want_result)
     gots, wants = leaves_of(got), leaves_of(want_result)

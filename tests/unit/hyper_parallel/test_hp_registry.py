@@ -61,6 +61,13 @@ def test_directories_can_come_from_the_environment(tmp_path, monkeypatch):
     assert type(Registry().find("from_env")).__name__ == "MyOp"
 
 
+@pytest.mark.parametrize("variable", ["HYPER_PARALLEL_OPS_YAML_DIR", "HYPER_PARALLEL_OPS_PYTHON_PATH"])
+def test_directories_that_are_not_there_are_refused(tmp_path, monkeypatch, variable):
+    monkeypatch.setenv(variable, f"{tmp_path}:{tmp_path / 'absent'}")
+    with pytest.raises(ValueError, match=f"{variable} should name existing directories, but got .*absent"):
+        Registry()
+
+
 def test_default_block_and_further_keys(user):
     rules = user(
         "__default__: {distributed_op_class: MyOp, distributed_op_file: parallel_mine, outputs: 2}\n"
