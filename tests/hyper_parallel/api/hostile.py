@@ -26,7 +26,14 @@ import numpy as np
 import torch
 
 import hyper_parallel as hp
-from tests.hyper_parallel.api.tools import Complaints, cut, numbers, refuses, right_or_refused, same
+from tests.hyper_parallel.api.tools import (
+    Complaints,
+    all_right_or_refused,
+    cut,
+    numbers,
+    refuses,
+    same,
+)
 from tests.hyper_parallel.case import S0, S1, P, R
 
 _PLACES = (S0, S1, R, P)
@@ -182,16 +189,7 @@ def check_local_memory_is_not_taken_for_the_whole(mesh: Any) -> None:
         "Parameter data": lambda x: torch.nn.Parameter(x).data,
         "record of a dataclass": lambda x: copy.copy(x),
     }
-    complaints = Complaints()
-    for name, use in uses.items():
-        for place in (S0, S1, R, P):
-            with complaints.about(f"{name} under {place}"):
-                try:
-                    want = use(full.clone())
-                except Exception:
-                    continue
-                right_or_refused(lambda call=use, p=place: call(cut(full, mesh, p)), want, *_ERRORS, BufferError)
-    complaints.settle()
+    all_right_or_refused(uses, full, mesh, *_ERRORS, BufferError)
 
 
 def _swapped(x: Any) -> Any:

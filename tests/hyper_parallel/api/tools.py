@@ -26,6 +26,7 @@ import torch
 
 import hyper_parallel as hp
 from hyper_parallel.placements import Placement
+from tests.hyper_parallel.case import S0, S1, P, R
 from tests.hyper_parallel.trial import distribute, mesh_of
 
 
@@ -91,3 +92,19 @@ def run_check(module: str, name: str, mesh_shape: tuple[int, ...]) -> str:
     torch.manual_seed(11)
     getattr(importlib.import_module(module), name)(mesh_of(mesh_shape))
     return name
+
+
+def all_right_or_refused(
+    uses: dict[str, Callable[[Any], Any]], full: torch.Tensor, mesh: Any, *kinds: type[BaseException]
+) -> None:
+    """Uses of a tensor that one device allows, under every placement: its number or a clear error of these kinds."""
+    complaints = Complaints()
+    for name, use in uses.items():
+        for place in (S0, S1, R, P):
+            with complaints.about(f"{name} under {place}"):
+                try:
+                    want = use(full.clone())
+                except Exception:
+                    continue
+                right_or_refused(lambda call=use, p=place: call(cut(full, mesh, p)), want, *kinds)
+    complaints.settle()

@@ -23,7 +23,14 @@ from typing import Any
 import torch
 
 import hyper_parallel as hp
-from tests.hyper_parallel.api.tools import Complaints, cut, numbers, refuses, right_or_refused, same
+from tests.hyper_parallel.api.tools import (
+    all_right_or_refused,
+    cut,
+    numbers,
+    refuses,
+    right_or_refused,
+    same,
+)
 from tests.hyper_parallel.case import S0, S1, P, R
 
 _ERRORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
@@ -151,16 +158,7 @@ def check_unusual_entry_points(mesh: Any) -> None:
         "torch.vmap 22": lambda x: torch.vmap(lambda row: row * 2)(x),
         "torch.utils._pytree.tree_map 23": lambda x: torch.utils._pytree.tree_map(lambda v: v * 2, {"a": [x]})["a"][0],
     }
-    complaints = Complaints()
-    for name, use in uses.items():
-        for place in (S0, S1, R, P):
-            with complaints.about(f"{name} under {place}"):
-                try:
-                    want = use(full.clone())
-                except Exception:
-                    continue
-                right_or_refused(lambda call=use, p=place: call(cut(full, mesh, p)), want, Exception)
-    complaints.settle()
+    all_right_or_refused(uses, full, mesh, Exception)
 
 
 def check_compiled_functions(mesh: Any) -> None:
