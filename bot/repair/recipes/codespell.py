@@ -26,7 +26,7 @@ from bot.repair.checks.codespell import parse_message
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
 from bot.repair.recipes.prose import prose_spans
-from bot.repair.recipes.text import Source, decode, line_at
+from bot.repair.recipes.text import Source, decode, place_at
 
 _ONE_WORD: Final = r"[rRuUbB]*([\"'])[\w-]+\1"
 _LOOK_AT: Final = 50
@@ -46,29 +46,25 @@ def correct(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     word, candidates = said
     if len(candidates) != 1:
         return because("ambiguous-word", word=word, candidates=", ".join(candidates))
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, word)
-    if isinstance(line, Reason):
-        return line
-    places = [match.span() for match in _WORD.finditer(line) if match[0].lower() == word.lower()]
+    place = place_at(content, scene.path, finding.line, word)
+    if isinstance(place, Reason):
+        return place
+    places = [match.span() for match in _WORD.finditer(place.line) if match[0].lower() == word.lower()]
     if not places:
         return because("not-found-here", line=str(finding.line), what=word)
-    prose = prose_spans(source, scene.path)
+    prose = prose_spans(place.source, scene.path)
     if prose is None:
         return because("unknown-prose", file=scene.path)
     spans = prose[finding.line - 1]
     if not all(any(low <= start and end <= high for low, high in spans) for start, end in places):
         return because("word-in-code", word=word)
-    if _is_name(word.lower(), source, scene):
+    if _is_name(word.lower(), place.source, scene):
         return because("word-is-a-name", word=word)
+    line = place.line
     for start, end in reversed(places):
         line = line[:start] + _like(line[start:end], candidates[0]) + line[end:]
-    lines[finding.line - 1] = line
-    text = "".join(lines)
-    return Edit(source.encode(text), _nature(scene.path, source, finding.line), (finding.line, finding.line))
+    nature = _nature(scene.path, place.source, finding.line)
+    return Edit(place.replaced(line), nature, (finding.line, finding.line))
 
 
 def _like(found: str, correction: str) -> str:

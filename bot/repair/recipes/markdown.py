@@ -23,7 +23,7 @@ from bot.repair.checks.markdown import lint
 from bot.repair.guard_proof import proves
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
-from bot.repair.recipes.text import decode, line_at, split_end
+from bot.repair.recipes.text import place_at, split_end
 from bot.repair.tools import CancelToken
 
 # Rules about white space whose fix leaves the rendered page as it was.
@@ -56,25 +56,21 @@ def tool_fix(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
 
 def fence_language(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """MD040: ``text`` is true of every fence; a shell prompt makes it ``shell``."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "a fence")
-    if isinstance(line, Reason):
-        return line
-    body, end = split_end(line)
+    place = place_at(content, scene.path, finding.line, "a fence")
+    if isinstance(place, Reason):
+        return place
+    body, end = split_end(place.line)
     bare = body.strip().lstrip("> ")
     if len(bare) < 3 or set(bare) not in ({"`"}, {"~"}):
         return because("not-found-here", line=str(finding.line), what="a fence without language")
     inside = []
-    for row in lines[finding.line :]:
+    for row in place.lines[finding.line :]:
         if row.strip().lstrip("> ").startswith(bare):
             break
         inside.append(row.strip())
     shell = bool(inside) and any(row.startswith("$ ") for row in inside)
-    lines[finding.line - 1] = f"{body.rstrip()}{'shell' if shell else 'text'}{end}"
-    return Edit(source.encode("".join(lines)), Nature.PROSE, (finding.line, finding.line))
+    named = f"{body.rstrip()}{'shell' if shell else 'text'}{end}"
+    return Edit(place.replaced(named), Nature.PROSE, (finding.line, finding.line))
 
 
 RECIPES: Final = (

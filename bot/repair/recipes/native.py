@@ -28,7 +28,7 @@ from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Apply, Edit, Nature, Recipe, Scene
 from bot.repair.recipes.plain_text import end_file, expand_tabs
 from bot.repair.recipes.strings import string_spans
-from bot.repair.recipes.text import Source, decode, line_at, split_end
+from bot.repair.recipes.text import Source, decode, place_at, split_end
 from bot.repair.tools import CancelToken, find_tool, run_tool
 
 
@@ -56,35 +56,26 @@ def clang_format(content: bytes, finding: Finding, scene: Scene) -> Edit | Reaso
 
 def strip_line(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """Blanks off the end of a line that does not end inside a string."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "blanks")
-    if isinstance(line, Reason):
-        return line
-    spans = string_spans(source.text, scene.path)
-    body, end = split_end(line)
+    place = place_at(content, scene.path, finding.line, "blanks")
+    if isinstance(place, Reason):
+        return place
+    spans = string_spans(place.source.text, scene.path)
+    body, end = split_end(place.line)
     kept = body.rstrip(" \t")
     if kept == body:
         return because("not-found-here", line=str(finding.line), what="blanks at the end")
     if spans is None or any(high > len(kept) for _, high in spans[finding.line - 1]) or kept.endswith("\\"):
         return because("string-content")
-    lines[finding.line - 1] = kept + end
-    return Edit(source.encode("".join(lines)), Nature.WHITESPACE, (finding.line, finding.line))
+    return Edit(place.replaced(kept + end), Nature.WHITESPACE, (finding.line, finding.line))
 
 
 def comment_space(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """cpplint whitespace/comments: two blanks before ``//`` behind code, one after it."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "//")
-    if isinstance(line, Reason):
-        return line
-    body, end = split_end(line)
-    strings = string_spans(source.text, scene.path) or [[] for _ in lines]
+    place = place_at(content, scene.path, finding.line, "//")
+    if isinstance(place, Reason):
+        return place
+    body, end = split_end(place.line)
+    strings = string_spans(place.source.text, scene.path) or [[] for _ in place.lines]
     found = [match.start() for match in re.finditer("//", body)]
     found = [at for at in found if not any(low <= at < high for low, high in strings[finding.line - 1])]
     if not found or "/*" in body[: found[0]]:
@@ -96,24 +87,18 @@ def comment_space(content: bytes, finding: Finding, scene: Scene) -> Edit | Reas
     changed = f"{code}//{gap}{comment}"
     if changed == body:
         return because("not-found-here", line=str(finding.line), what="crowded comment")
-    lines[finding.line - 1] = changed + end
-    return Edit(source.encode("".join(lines)), Nature.WHITESPACE, (finding.line, finding.line))
+    return Edit(place.replaced(changed + end), Nature.WHITESPACE, (finding.line, finding.line))
 
 
 def cmake_gap(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """cmakelint whitespace/extra: no blanks between a command and its bracket."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "a command")
-    if isinstance(line, Reason):
-        return line
-    changed = re.sub(r"^(\s*\w+)[ \t]+\(", r"\1(", line)
-    if changed == line:
+    place = place_at(content, scene.path, finding.line, "a command")
+    if isinstance(place, Reason):
+        return place
+    changed = re.sub(r"^(\s*\w+)[ \t]+\(", r"\1(", place.line)
+    if changed == place.line:
         return because("not-found-here", line=str(finding.line), what="blanks before the bracket")
-    lines[finding.line - 1] = changed
-    return Edit(source.encode("".join(lines)), Nature.WHITESPACE, (finding.line, finding.line))
+    return Edit(place.replaced(changed), Nature.WHITESPACE, (finding.line, finding.line))
 
 
 def cmake_line_ends(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:

@@ -21,12 +21,13 @@ refused wherever something looks at it: an errexit, an ERR trap, ``$?``, or the 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from bot.gate.finding import Finding
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
-from bot.repair.recipes.text import decode, line_at, split_end
+from bot.repair.recipes.text import place_at, split_end
 
 _DECLARATION: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<word>local|declare|typeset|export|readonly) +(?P<name>[A-Za-z_]\w*)=(?P<value>\S.*)"
@@ -44,28 +45,24 @@ _GOES_ON: Final = ("&&", "||", "|", "\\", "!")
 
 def separate(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """``local x=$(cmd)`` becomes ``local x`` and ``x=$(cmd)``; ``export`` and ``readonly`` follow their assignment."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "a declaration")
-    if isinstance(line, Reason):
-        return line
-    body, end = split_end(line)
+    place = place_at(content, scene.path, finding.line, "a declaration")
+    if isinstance(place, Reason):
+        return place
+    body, end = split_end(place.line)
     match = _DECLARATION.fullmatch(body.rstrip())
     if match is None or not _is_one_word(match["value"]):
         return because("unsafe", why="it is more than one plain declaration")
-    refusal = _refusal(source.text, lines, finding.line, match)
+    refusal = _refusal(place.source.text, place.lines, finding.line, match)
     if refusal:
         return because("unsafe", why=refusal)
     declared = f"{match['indent']}{match['word']} {match['name']}"
     assigned = f"{match['indent']}{match['name']}={match['value']}"
     both = (declared, assigned) if match["word"] in _FRESH else (assigned, declared)
-    lines[finding.line - 1] = "".join(f"{one}{end or source.newline}" for one in both)
-    return Edit(source.encode("".join(lines)), Nature.CODE, (finding.line, finding.line))
+    apart = "".join(f"{one}{end or place.source.newline}" for one in both)
+    return Edit(place.replaced(apart), Nature.CODE, (finding.line, finding.line))
 
 
-def _refusal(text: str, lines: list[str], number: int, match: re.Match[str]) -> str:
+def _refusal(text: str, lines: Sequence[str], number: int, match: re.Match[str]) -> str:
     """Why the status of the command would be noticed, or another value be used; empty where neither can be."""
     if not text.startswith("#!"):
         return "a sourced file does not tell whether its caller ends at the first failure"

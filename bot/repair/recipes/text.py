@@ -90,6 +90,34 @@ def split_end(line: str) -> tuple[str, str]:
     return line, ""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line of a file; ``number`` counts from 1, ``lines`` have their ends."""
+
+    source: Source
+    lines: tuple[str, ...]
+    number: int
+
+    @property
+    def line(self) -> str:
+        """The line with its end."""
+        return self.lines[self.number - 1]
+
+    def replaced(self, line: str) -> bytes:
+        """The file with another text, ends included, for this line."""
+        return self.source.encode("".join((*self.lines[: self.number - 1], line, *self.lines[self.number :])))
+
+
+def place_at(content: bytes, path: str, number: int, what: str) -> Place | Reason:
+    """The 1-based line of a file, or a refusal when it cannot be read or there is no such line."""
+    source = decode(content, path)
+    if isinstance(source, Reason):
+        return source
+    lines = source.lines()
+    line = line_at(lines, number, what)
+    return line if isinstance(line, Reason) else Place(source, tuple(lines), number)
+
+
 def line_at(lines: list[str], number: int, what: str) -> str | Reason:
     """The 1-based line, or a refusal when there is none."""
     if 1 <= number <= len(lines):

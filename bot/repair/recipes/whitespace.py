@@ -18,39 +18,35 @@ from __future__ import annotations
 
 import io
 import tokenize
+from collections.abc import Sequence
 from typing import Final
 
 from bot.gate.finding import Finding
 from bot.repair.reason import Reason, because
 from bot.repair.recipes.base import Edit, Nature, Recipe, Scene
-from bot.repair.recipes.text import Source, decode, line_at, split_end
+from bot.repair.recipes.text import Source, decode, place_at, split_end
 
 _BLANKS: Final = "\t\v "
 
 
 def strip_line(content: bytes, finding: Finding, scene: Scene) -> Edit | Reason:
     """Take the blanks off the end of one line, unless they are part of a string's value."""
-    source = decode(content, scene.path)
-    if isinstance(source, Reason):
-        return source
-    lines = source.lines()
-    line = line_at(lines, finding.line, "trailing white space")
-    if isinstance(line, Reason):
-        return line
-    body, end = split_end(line)
+    place = place_at(content, scene.path, finding.line, "trailing white space")
+    if isinstance(place, Reason):
+        return place
+    body, end = split_end(place.line)
     if body == body.rstrip(_BLANKS):
         return because("not-found-here", line=str(finding.line), what="trailing white space")
     nature = Nature.WHITESPACE
     if scene.path.endswith(".py"):
-        held = string_over_line_end(source, finding.line)
-        if held == "string" or (held == "docstring" and _in_doctest(lines, finding.line)):
+        held = string_over_line_end(place.source, finding.line)
+        if held == "string" or (held == "docstring" and _in_doctest(place.lines, finding.line)):
             return because("string-content")
         nature = Nature.DOCSTRING if held == "docstring" else Nature.WHITESPACE
-    lines[finding.line - 1] = body.rstrip(_BLANKS) + end
-    return Edit(source.encode("".join(lines)), nature, (finding.line, finding.line))
+    return Edit(place.replaced(body.rstrip(_BLANKS) + end), nature, (finding.line, finding.line))
 
 
-def _in_doctest(lines: list[str], number: int) -> bool:
+def _in_doctest(lines: Sequence[str], number: int) -> bool:
     """Whether the line belongs to a doctest: from ``>>>`` down to the next blank line."""
     for line in reversed(lines[:number]):
         if line.lstrip().startswith((">>>", "...")):
